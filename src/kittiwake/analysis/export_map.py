@@ -99,6 +99,12 @@ def _found(log: Log) -> list[ProbeSamples]:
     return found
 
 
+def has_origin(log: Log) -> bool:
+    """Return True if the scenario of a log gives the origin of its world."""
+    world = log.scenario.get("world")
+    return isinstance(world, Mapping) and isinstance(world.get("origin"), Mapping)
+
+
 def _origin(log: Log) -> Origin:
     """Return the origin of the world, which must be in the scenario."""
     world = log.scenario.get("world")
@@ -128,9 +134,10 @@ def _start_utc(log: Log) -> datetime | None:
     return given.replace(tzinfo=UTC) if isinstance(given, datetime) else None
 
 
-def _geodetic(
+def geodetic_places(
     origin: Origin, positions_world_m: Float64[np.ndarray, "samples 3"]
 ) -> list[Geodetic]:
+    """Return positions in the world as positions on the Earth."""
     latitude, longitude = float(origin.latitude_rad), float(origin.longitude_rad)
     frame = tangent_plane(Geodetic(latitude, longitude, float(origin.altitude_m)))
     return [
@@ -142,7 +149,7 @@ def _geodetic(
 def _points(
     probe: ProbeSamples, origin: Origin, start_utc: datetime | None
 ) -> list[dict[str, Any]]:
-    places = _geodetic(origin, probe.positions_world_m)
+    places = geodetic_places(origin, probe.positions_world_m)
     values = zip(places, probe.time_s.tolist(), probe.values.tolist(), strict=True)
     return [_point(probe, *sample, start_utc) for sample in values]
 
@@ -181,7 +188,9 @@ def _write_map(
     probes: Sequence[ProbeSamples], origin: Origin, path: Path, cell_m: float | None, *, fill: bool
 ) -> None:
     rasterio = import_optional("rasterio", "geo")
-    places = [place for probe in probes for place in _geodetic(origin, probe.positions_world_m)]
+    places = [
+        place for probe in probes for place in geodetic_places(origin, probe.positions_world_m)
+    ]
     home = Geodetic(float(origin.latitude_rad), float(origin.longitude_rad), 0.0)
     zone, north = utm_zone(home), home.latitude_rad >= 0.0
     grid = [utm_from_geodetic(place, zone=zone, north=north) for place in places]

@@ -47,6 +47,18 @@ class OpenView(Protocol):
         ...
 
 
+class StaticPage(Protocol):
+    """Page in one HTML file, which needs no server."""
+
+    def save(self, path: str | Path) -> None:
+        """Write the page into a file.
+
+        Raises:
+            LogError: if it cannot be written.
+        """
+        ...
+
+
 @dataclass(frozen=True, eq=False)
 class Log:
     """Record of a run: a table for each vehicle, events, scenario and summary.
@@ -216,6 +228,16 @@ class Log:
         require_cockpit()
         # by name, as the page belongs to a layer above logs
         return import_module("kittiwake.cockpit.log_view").open_view(self, port)
+
+    def page(self) -> "StaticPage":
+        """Return a static page with the 3-D replay and charts, which a notebook stores and shows.
+
+        Raises:
+            MissingExtraError: without the extra ``cockpit``.
+            LogError: if there are no rows to show, or the scenario is unknown.
+        """
+        require_cockpit()
+        return import_module("kittiwake.cockpit.flight_page.document").flight_page(self)
 
     def save(self, folder: str | Path) -> None:
         """Write log, scenario, summary and picture into a folder, as ``kittiwake run`` does.

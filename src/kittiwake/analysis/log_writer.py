@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from operator import itemgetter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 from jaxtyping import Float64
@@ -43,6 +43,8 @@ class LogWriter:
         self._columns: dict[str, tuple[str, ...]] = {}
         self._channels: dict[str, int] = {}
         self._schemas: dict[tuple[str, ...], int] = {}
+        self._json_schemas: dict[str, int] = {}
+        self._json_channels: dict[str, int] = {}
         self._register_vehicles(layouts)
         self._events = self._register_events()
         stream.flush()
@@ -67,6 +69,19 @@ class LogWriter:
         """Add an event, which is flushed with the next block."""
         time_ns = round(event.time_s * 1e9)
         self._writer.add_message(self._events, time_ns, json.dumps(asdict(event)).encode(), time_ns)
+
+    def message(
+        self, topic: str, kind: str, schema: Mapping[str, Any], time_s: float, content: bytes
+    ) -> None:
+        """Add a message in JSON, whose topic and schema are declared with the first one."""
+        if kind not in self._json_schemas:
+            text = json.dumps({"title": kind, **schema}).encode()
+            self._json_schemas[kind] = self._writer.register_schema(kind, "jsonschema", text)
+        if topic not in self._json_channels:
+            schema_id = self._json_schemas[kind]
+            self._json_channels[topic] = self._writer.register_channel(topic, "json", schema_id)
+        time_ns = round(time_s * 1e9)
+        self._writer.add_message(self._json_channels[topic], time_ns, content, time_ns)
 
     def attach(self, name: str, media_type: str, content: bytes) -> None:
         """Add a file as an attachment."""

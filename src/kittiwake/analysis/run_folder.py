@@ -47,6 +47,7 @@ ROWS = 500
 SUMMARY_KEYS = {"scenario", "seed", "status", "steps", "vehicles"}
 PICTURE_FILE = "overview.png"
 FILM_MP4, FILM_GIF, STILL_FILE = "film.mp4", "film.gif", "still.png"
+PAGE_FILE = "flight.html"
 ROSBAG1_FILE, ROSBAG2_FOLDER = "log.bag", "rosbag2"
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
 
 BAGS = ("rosbag1", "rosbag2")
-FORMATS = ("csv", "parquet", "mat", "mcap", "geojson", "geotiff", *BAGS)
+FORMATS = ("csv", "parquet", "mat", "mcap", "geojson", "geotiff", "foxglove", *BAGS)
 STORAGES = ("sqlite3", "mcap")
 # formats that a log of another program can be converted to
 TABLES = ("csv", "parquet")
@@ -33,7 +33,8 @@ def export(
         typer.Option(
             metavar="|".join(FORMATS),
             help="csv: a file for each vehicle; parquet, mat, mcap, geojson: one file; geotiff: a "
-            "map for each field; rosbag1: a bag of ROS 1; rosbag2: a folder with one of ROS 2.",
+            "map for each field; foxglove: typed messages and a layout; rosbag1: a bag of ROS 1; "
+            "rosbag2: a folder with one of ROS 2.",
         ),
     ],
     out: Annotated[
@@ -74,15 +75,18 @@ def export(
         ),
     ] = False,
 ) -> None:
-    """Convert a run's log into CSV, Parquet, MAT, MCAP or a ROS bag, or its samples into a map.
+    """Convert a run's log into CSV, Parquet, MAT, MCAP, a ROS bag or a file for Foxglove.
 
-    A log of another program is converted to Kittiwake's columns, in one CSV or Parquet file.
+    The samples of probes are converted into maps. A log of another program is converted to
+    Kittiwake's columns, in one CSV or Parquet file.
     """
     _check_options(to, maps=cell is not None or fill, storage=storage)
     if columns is not None or rate is not None or folder.is_file():
         written = [_export_flight_log(folder, to, out, columns, rate)]
     elif to in ("geojson", "geotiff"):
         written = _write_map(_read(folder), to, out or folder, cell, fill=fill)
+    elif to == "foxglove":
+        written = _write_foxglove(_read(folder), folder, out)
     elif to in BAGS:
         written = [_write_bag(_read(folder), folder, to, out, storage or STORAGES[0])]
     else:
@@ -185,6 +189,16 @@ def _write_bag(log: "Log", folder: Path, to: str, out: Path | None, storage: str
             for part in path.iterdir() if path.parent == folder else ():
                 note_written(part, folder)
     return path
+
+
+def _write_foxglove(log: "Log", folder: Path, out: Path | None) -> list[Path]:
+    """Write typed messages and a layout for Foxglove; return the paths."""
+    from kittiwake.adapters.foxglove.export import FLIGHT_FILE, export_foxglove
+    from kittiwake.cli.progress import progress_bar
+    from kittiwake.cockpit.recorded import recorded
+
+    with progress_bar("writing poses", shown=True) as progress:
+        return [*export_foxglove(log, recorded(folder), out or folder / FLIGHT_FILE, progress)]
 
 
 def _write_map(log: "Log", to: str, out: Path, cell_m: float | None, *, fill: bool) -> list[Path]:

@@ -10,9 +10,10 @@ from kittiwake.cli.film import FilmOptions, film_into, still_into
 from kittiwake.cli.options import refuse, warn_of_early_end
 from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.extras import require_cockpit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from kittiwake.analysis.log import Log
     from kittiwake.analysis.plots.style import PlotStyle
@@ -53,6 +54,14 @@ Sensors = Annotated[
 ]
 Film = Annotated[
     bool, typer.Option("--film", rich_help_panel=SCENE, help="Make a film of the flight.")
+]
+Html = Annotated[
+    bool,
+    typer.Option(
+        "--html",
+        rich_help_panel=SCENE,
+        help="Write flight.html: the flight in 3-D with charts, in one file for any browser.",
+    ),
 ]
 Still = Annotated[
     str | None,
@@ -124,6 +133,7 @@ def plot(
     sensor: Sensors = None,
     *,
     film: Film = False,
+    html: Html = False,
     still: Still = None,
     file_format: Format = None,
     style: Style = "report",
@@ -143,6 +153,7 @@ def plot(
     beside the truth, and sensors beside their error-free readings; with --sensor, only these. With
     --only or a second run, only the overview is drawn. With --film only a film of the flight,
     film.mp4 or film.gif, and with --still only a picture of the scene; neither needs a screen.
+    With --html only a static page, flight.html, is written.
     Of a sweep two pages are drawn, also while it is flown: sweep.png, and bands.png of runs that
     are flown again.
     """
@@ -153,24 +164,51 @@ def plot(
         options.check_without_film(still=still is not None)
     if is_sweep(folder):
         given = {"--sensor": sensor, "--only": only, "DIR2": second, "--film": film}
-        refuse({**given, "--still": still}, "a sweep")
+        refuse({**given, "--html": html, "--still": still}, "a sweep")
         count = BAND_RUNS if runs is None else runs
         _draw_sweep(folder, count, success, allow_code, _form(file_format, style))
         return
     refuse({"--runs": runs, "--success": success, "--allow-code": allow_code}, "a run")
-    if not film and still is None:
+    if not film and still is None and not html:
         names = None if only is None else [name.strip() for name in only.split(",")]
         _draw_pages(folder, second, sensor or [], names, _form(file_format, style))
         return
     given = {"--sensor": sensor, "--only": only, "DIR2": second}
-    for option, value in {**given, "--style": style if style != "report" else None}.items():
-        if value:
-            message = f"`{option}`: not allowed with --film or --still"
-            raise ScenarioError(message)
+    _refuse_with_scene({**given, "--style": style if style != "report" else None})
+    if html:
+        _write_page(folder)
     if film:
         film_into(folder, options)
     if still is not None:
         still_into(folder, still, options)
+
+
+def _refuse_with_scene(given: "Mapping[str, object]") -> None:
+    """Raise an error for options of the other pictures.
+
+    Raises:
+        ScenarioError: if one of them is given.
+    """
+    for option, value in given.items():
+        if value:
+            message = f"`{option}`: not allowed with --film, --html or --still"
+            raise ScenarioError(message)
+
+
+def _write_page(folder: Path) -> None:
+    """Write the static page of a flight."""
+    require_cockpit()
+    from kittiwake.analysis.log import Log
+    from kittiwake.analysis.run_folder import PAGE_FILE
+    from kittiwake.cli.progress import progress_bar
+    from kittiwake.cockpit.flight_page.document import flight_page
+
+    log = Log.read(folder)
+    warn_of_early_end(log.early_end, folder)
+    with progress_bar("drawing frame", shown=True) as progress:
+        page = flight_page(log, progress)
+    page.save(folder / PAGE_FILE)
+    typer.echo(f"The page is {folder / PAGE_FILE}")
 
 
 def _draw_sweep(

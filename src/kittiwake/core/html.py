@@ -52,6 +52,12 @@ def frame(address: str, height_px: int) -> str:
     return f'<iframe src="{escape(address)}" style="{style}" allowfullscreen></iframe>'
 
 
+def frame_of(page: str, height_px: int) -> str:
+    """Return a frame that holds a page."""
+    style = f"width: 100%; height: {height_px}px; border: 0"
+    return f'<iframe srcdoc="{escape(page)}" style="{style}" allowfullscreen></iframe>'
+
+
 def _row(tag: str, cells: Sequence[Cell], side: str) -> str:
     first, *others = cells
     return _cell("th", first, "left") + "".join(_cell(tag, other, side) for other in others)

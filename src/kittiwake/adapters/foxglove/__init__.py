@@ -1,0 +1,1 @@
+"""Flights for Foxglove: an MCAP file of typed messages, and a layout that shows them."""
