@@ -12,6 +12,7 @@ from kittiwake.cockpit.node_factory import NodeFactory, set_visible
 from kittiwake.rendering.shapes import disc, merge, ring
 from kittiwake.scene.extent import area_of, extent_of
 from kittiwake.scene.grid import AXES, GridLabel, GroundGrid
+from kittiwake.scene.lines import MAX_ANNOTATED
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.static_objects import (
     LAND_RGB,
@@ -19,11 +20,14 @@ from kittiwake.scene.static_objects import (
     area_edges,
     ground_height_m,
     has_water_surface,
+    square_m,
 )
 from kittiwake.scene.water import has_waves
 
 # depth of the flat water below waves, which are drawn around the vehicles only
 BELOW_WAVES_M = 2.0
+# depth of the ground below its grid relative to a cell, against z-fighting far away
+BELOW_GRID_SHARE = 0.03
 GROUND_RINGS, SIDES = 8, 64
 CELL_RGB, SECTION_RGB = (130, 140, 124), (112, 122, 108)
 WATER_CELL_RGB, WATER_SECTION_RGB = (96, 150, 184), (124, 174, 204)
@@ -31,7 +35,8 @@ WATER_CELL_RGB, WATER_SECTION_RGB = (96, 150, 184), (124, 174, 204)
 FADE_SHARE, MIN_FADE_M = 3.0, 60.0
 AREA_RGB, BORDER_RGB = (120, 130, 145), (196, 110, 50)
 SHADOW_RGB, SHADOW_OPACITY, SHADOW_SHARE = (15, 20, 25), 0.3, 0.4
-HEIGHT_RGB = (70, 80, 95)
+# paler for large fleets, whose lines would hide the vehicles
+HEIGHT_RGB, PALE_HEIGHT_RGB = (70, 80, 95), (158, 167, 158)
 # heights of a shadow: above the ground, and above still water with waves
 ABOVE_GROUND_M, ABOVE_WAVES_M = 0.02, 0.25
 AXIS_WIDTH, SCALE_WIDTH, BORDER_WIDTH, THIN_WIDTH = 3.0, 4.0, 2.0, 1.0
@@ -44,7 +49,8 @@ def add_ground(nodes: NodeFactory, flight: FlightInfo, radius_m: float) -> None:
     """Add the ground, or the water, up to the horizon."""
     extent = extent_of(flight)
     x, y = extent.center_world_m[:2]
-    depth_m = BELOW_WAVES_M if has_waves(flight) else 0.0
+    below_grid_m = BELOW_GRID_SHARE * square_m(extent)
+    depth_m = BELOW_WAVES_M if has_waves(flight) else below_grid_m
     # depth is imprecise in triangles that are much larger than what is seen of them
     radii_m = np.geomspace(0.5 * extent.widest_m, radius_m, GROUND_RINGS)
     rings = (ring(inner, outer, SIDES) for inner, outer in pairwise(radii_m))
@@ -66,7 +72,7 @@ def grid_layer(nodes: NodeFactory, flight: FlightInfo, options: Options) -> Laye
         section_thickness=1.5,
         fade_distance=max(FADE_SHARE * extent_of(flight).widest_m, MIN_FADE_M),
         shadow_opacity=0.0,
-        position=(0.0, 0.0, grid.ground_m + 0.005 * grid.cell_m),
+        position=(0.0, 0.0, grid.ground_m + 0.002 * grid.cell_m),
     )
     colors = np.array([[rgb, rgb] for _, rgb in AXES], np.uint8)
     axes = nodes.lines("grid/axes", grid.axes(), colors, AXIS_WIDTH)
@@ -123,7 +129,8 @@ def height_layer(
     radii = SHADOW_SHARE * np.maximum(np.array(sizes, np.float32), 0.1)
     mesh = disc(1.0, 20).colored(SHADOW_RGB, SHADOW_OPACITY)
     shadows = nodes.batch("heights/shadows", mesh, count, batched_scales=radii)
-    lines = nodes.empty_lines("heights/lines", count, HEIGHT_RGB, THIN_WIDTH)
+    line_rgb = HEIGHT_RGB if count <= MAX_ANNOTATED else PALE_HEIGHT_RGB
+    lines = nodes.empty_lines("heights/lines", count, line_rgb, THIN_WIDTH)
     segments = np.zeros((count, 2, 3), np.float32)
 
     def draw(scene_state: SceneState) -> None:
