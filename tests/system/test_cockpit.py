@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from base64 import b64decode
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -58,6 +59,11 @@ vehicles:
 """
 REFERENCE = Path(__file__).parent / "data" / "cockpit.png"
 SMALL = (160, 90)
+# that of the scene; charts have others
+LARGEST_CANVAS = (
+    "[...document.querySelectorAll('canvas')]"
+    ".reduce((one, other) => other.width * other.height > one.width * one.height ? other : one)"
+)
 PATIENCE_S = 120.0
 # quaternion component of a pitch of six degrees
 HALF_SINE = np.sin(np.radians(3.0))
@@ -113,8 +119,9 @@ def page_at(address):
 
 
 def screenshot(page):
-    """Return a small picture of the scene."""
-    picture = Image.open(BytesIO(page.locator("canvas").first.screenshot()))
+    """Return a small picture of the scene alone, without the panels above it."""
+    url = page.evaluate(f"{LARGEST_CANVAS}.toDataURL('image/png')")
+    picture = Image.open(BytesIO(b64decode(url.partition(",")[2])))
     return np.asarray(picture.convert("RGB").resize(SMALL, Image.Resampling.BOX), float)
 
 
@@ -276,7 +283,7 @@ def go_to_click(page, out):
     tab(page, "Command")
     before_m = logged(out, "x_m", "y_m")[-1, 1:]
     press(page, "Go to location")
-    page.mouse.click(500, 600)
+    page.mouse.click(560, 440)
 
     def distance_m():
         return np.linalg.norm(logged(out, "x_m", "y_m")[-1, 1:] - before_m)
