@@ -157,19 +157,7 @@ class BrowserCamera:
 
     def _aim_at_all(self, scene_state: SceneState) -> Aim:
         """Return the center of all vehicles, and the distance from which all are seen."""
-        positions = self._fleet.of(scene_state)
-        positions = positions[np.isfinite(positions).all(axis=1)]
-        if not len(positions):
-            positions = extent_of(self._flight).center_world_m[None]
-        low, high = area_of(self._flight)
-        # lost vehicles may be anywhere
-        positions = np.clip(positions, 2.0 * low - high, 2.0 * high - low)
-        lowest, highest = positions.min(axis=0), positions.max(axis=0)
-        radius_m = 0.5 * float(np.linalg.norm(highest - lowest))
-        largest_m = max(size_m(one) for one in self._flight.scenario.vehicles.values())
-        distance_m = MARGIN * radius_m / sin(0.5 * self._narrowest_rad()) + largest_m
-        scale_m = max(distance_m, DISTANCE_SHARE * largest_m)
-        return Aim(0.5 * (lowest + highest), 0.0, scale_m)
+        return aim_at_all(self._flight, self._fleet.of(scene_state), self._narrowest_rad())
 
     def _narrowest_rad(self) -> float:
         """Return the smaller field of view of the image, horizontally or vertically."""
@@ -204,6 +192,29 @@ class BrowserCamera:
         start = self._flight.scenario.vehicles[vehicle].start.kinematics()
         position, q = start.position_world_m, start.q_world_from_body
         return np.array([*map(float, position.array), *map(float, (q.w, q.x, q.y, q.z))])
+
+
+def aim_at_all(
+    flight: FlightInfo, positions_world_m: Float[np.ndarray, "n 3"], view_rad: float
+) -> Aim:
+    """Return the center of positions of vehicles, and the distance from which all are seen.
+
+    Args:
+        flight: the flight.
+        positions_world_m: positions; unknown ones are NaN.
+        view_rad: smaller field of view of the image.
+    """
+    positions = positions_world_m[np.isfinite(positions_world_m).all(axis=1)]
+    if not len(positions):
+        positions = extent_of(flight).center_world_m[None]
+    low, high = area_of(flight)
+    # lost vehicles may be anywhere
+    positions = np.clip(positions, 2.0 * low - high, 2.0 * high - low)
+    lowest, highest = positions.min(axis=0), positions.max(axis=0)
+    radius_m = 0.5 * float(np.linalg.norm(highest - lowest))
+    largest_m = max(size_m(one) for one in flight.scenario.vehicles.values())
+    distance_m = MARGIN * radius_m / sin(0.5 * view_rad) + largest_m
+    return Aim(0.5 * (lowest + highest), 0.0, max(distance_m, DISTANCE_SHARE * largest_m))
 
 
 def size_m(vehicle: AssembledVehicle) -> float:

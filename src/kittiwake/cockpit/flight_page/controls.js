@@ -1,7 +1,7 @@
 // Bar below the scene: play, time line with events, speed, camera; and the summary.
 "use strict";
 (() => {
-  const MARGIN = 8;
+  const MARGIN = 8, MAX_FOLLOWED = 8;
   const element = (name) => document.getElementById(`kw-${name}`);
 
   const drawLine = () => {
@@ -83,6 +83,11 @@
       kittiwake.followed = follow.value === "" ? undefined : Number(follow.value);
       kittiwake.show(kittiwake.time);
     });
+    // of a few vehicles the first, which would leave the picture otherwise
+    if (kittiwake.vehicles.length <= MAX_FOLLOWED) {
+      follow.value = "0";
+      kittiwake.followed = 0;
+    }
     window.addEventListener("resize", drawLine);
   };
 

@@ -12,10 +12,11 @@ import numpy as np
 import zstandard
 from jaxtyping import Float64
 
+from kittiwake.cockpit.browser_camera import ASIDE, aim_at_all
 from kittiwake.cockpit.flight_page.tracks import SceneTrack
 from kittiwake.cockpit.layers import Options
 from kittiwake.cockpit.node_factory import NodeFactory
-from kittiwake.cockpit.scene_nodes import SceneNodes, home_camera
+from kittiwake.cockpit.scene_nodes import SceneNodes
 from kittiwake.cockpit.server import PageServer
 from kittiwake.scene.lines import color_of
 from kittiwake.scene.log_playback import LogPlayback
@@ -28,6 +29,8 @@ MAX_HZ, MAX_FRAMES = 25.0, 4000
 MAX_NUMBERS = 8_000_000
 # segments of the paths of all vehicles together, and of one path
 MAX_SEGMENTS, MAX_PATH_SEGMENTS = 8000, 1500
+# field of view for which the first picture is framed, that of a narrow window
+VIEW_RAD = 0.9
 # of fleets, whose whole paths would take too many segments
 PATH_SPAN_S = 5.0
 PATH, PATH_WIDTH = "path", 2.0
@@ -101,11 +104,10 @@ def record_scene(playback: LogPlayback, progress: Progress) -> RecordedScene:
             serializer.insert_sleep(1.0)
             progress(number + 1, len(times_s))
         messages, tracks, keyframes = _sorted_messages(_decoded(serializer.serialize()))
-        last = playback.scene_state(playback.span_s[1])
-        position, target = home_camera(playback.flight, last)
     finally:
         server.stop()
     positions = [playback.tracks[name].positions_world_m(times_s) for name in names]
+    aim = aim_at_all(playback.flight, np.array([own[0] for own in positions]), VIEW_RAD)
     return RecordedScene(
         times_s,
         messages,
@@ -114,7 +116,10 @@ def record_scene(playback: LogPlayback, progress: Progress) -> RecordedScene:
         f"/share/{PATH}",
         segments,
         np.concatenate(positions, axis=1),
-        (position.tolist(), target.tolist()),
+        (
+            (aim.target_world_m + aim.scale_m * ASIDE).tolist(),
+            aim.target_world_m.tolist(),
+        ),
     )
 
 
