@@ -72,9 +72,14 @@ class SensorQuantity:
         return error - TURN_DEG * np.round(error / TURN_DEG) if self.unit == "deg" else error
 
     def validates(self, other: "SensorQuantity") -> bool:
-        """Return True if these are the flags of the validity of another quantity."""
+        """Return True if these flags only tell where another quantity has gaps.
+
+        Flags that differ from those without errors tell more.
+        """
         return (
-            self.title.split(": ") == [other.title.split(": ")[0], VALID]
+            other is not self
+            and (self.ideal is None or np.array_equal(self.measured, self.ideal))
+            and self.title.split(": ") == [other.title.split(": ")[0], VALID]
             and self.measured.shape == other.valid.shape
             and bool(((self.measured > 0.0) == other.valid).all())
         )
