@@ -354,7 +354,7 @@ def test_replay_shows_the_same_scene(flight):
         tab(page, "View")
         press(page, "Fit view")
         before_play = settled_screenshot(page)
-        press(page, "Play")
+        press(page, "Resume")
         eventually(lambda: shown_s(page) > 1.0)
         press(page, "Pause")
         # at the clicked location, above the start

@@ -16,7 +16,7 @@ WHOLE, LAST = "whole flight", f"last {LAST_S:g} s"
 
 
 class ExportPanel:
-    """CSV of the selected vehicle: of the whole flight so far, or of the last seconds before the time shown."""
+    """CSV of the selected vehicle: of the whole flight so far, or up to the time shown."""
 
     def __init__(self, context: PanelContext, source: TimeSource) -> None:
         self._context, self._source = context, source
