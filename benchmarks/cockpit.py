@@ -16,6 +16,7 @@ import numpy as np
 from kittiwake.cli.run import keep_compiled
 from kittiwake.cockpit.cockpit import Cockpit
 from kittiwake.cockpit.frame_buffer import FrameBuffer
+from kittiwake.cockpit.live_source import LiveSource
 from kittiwake.cockpit.server import PageServer
 from kittiwake.core.commands import PositionYaw
 from kittiwake.geometry.vec3 import Vec3
@@ -99,7 +100,8 @@ def main():
         out = Path(folder) / "run"
         out.mkdir()
         flight = threading.Thread(target=lambda: session.fly(out))
-        with Cockpit(server, FlightInfo(scenario, 0, columns), boards[0], session):
+        source = LiveSource(boards[0], session)
+        with Cockpit(server, FlightInfo(scenario, 0, columns), source, session):
             flight.start()
             while not session.executor.ready or not posted:
                 time.sleep(0.1)

@@ -45,6 +45,7 @@ COMMANDS = {
     ("export", "run", "--to", "parquet"): "data",
     ("export", "run", "--to", "rosbag1"): "bags",
     ("export", "run", "--to", "rosbag2"): "bags",
+    ("view", "--no-browser"): "cockpit",
     ("view", "run", "--no-browser"): "cockpit",
     ("view", "keep-spot", "--no-browser"): "cockpit",
     ("view", "keep-spot", "--joystick", "--no-browser"): "cockpit",

@@ -70,31 +70,38 @@ HALF_SINE = np.sin(np.radians(3.0))
 
 
 @contextmanager
-def kittiwake(*arguments):
-    """Run a command and yield the address that it prints; interrupt it at the end."""
+def kittiwake(*arguments, cwd=None, output=()):
+    """Run a command and yield the address that it prints; interrupt it at the end.
+
+    What it prints later is appended to the list ``output``.
+    """
     command = [sys.executable, "-m", "kittiwake", *map(str, arguments), "--no-browser"]
     command += ["--port", "0"]
     # without a display no browser is opened
     environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
     with interrupts.heard():
-        process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+        process = subprocess.Popen(
+            command, stderr=subprocess.PIPE, text=True, env=environment, cwd=cwd
+        )
     with process:
         try:
-            output = ""
-            while not (found := re.search(r"http://\S+", output)):
+            begin = ""
+            while not (found := re.search(r"http://\S+", begin)):
                 line = process.stderr.readline()
-                assert line, output
-                output += line
+                assert line, begin
+                begin += line
             yield found[0]
         finally:
-            interrupt(process)
+            printed = interrupt(process)
+            if isinstance(output, list):
+                output.append(printed)
 
 
 def interrupt(process):
-    """Interrupt a process as Ctrl-C does; kill it after a timeout."""
+    """Interrupt a process as Ctrl-C does; kill it after a timeout. Return what it has printed."""
     process.send_signal(signal.SIGINT)
     try:
-        process.communicate(timeout=PATIENCE_S)
+        return process.communicate(timeout=PATIENCE_S)[1]
     except subprocess.TimeoutExpired:
         process.kill()
         _, output = process.communicate()
@@ -102,8 +109,8 @@ def interrupt(process):
 
 
 @contextmanager
-def page_at(address):
-    """Yield the page in a browser, and the URLs that it requests."""
+def page_at(address, ready="canvas"):
+    """Yield the page in a browser once an element is there, and the URLs that it requests."""
     requested = []
     with sync_playwright() as playwright, ExitStack() as stack:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
@@ -114,7 +121,7 @@ def page_at(address):
         page.on("request", lambda request: requested.append(request.url))
         page.on("websocket", lambda socket: requested.append(socket.url))
         page.goto(address)
-        page.wait_for_selector("canvas")
+        page.wait_for_selector(ready)
         yield page, requested
 
 
@@ -354,7 +361,7 @@ def test_replay_shows_the_same_scene(flight):
         tab(page, "View")
         press(page, "Fit view")
         before_play = settled_screenshot(page)
-        press(page, "Play")
+        press(page, "Resume")
         eventually(lambda: shown_s(page) > 1.0)
         press(page, "Pause")
         # at the clicked location, above the start

@@ -1,7 +1,7 @@
 """Opening of the page by a command: other local users cannot see the token."""
 
 import stat
-from contextlib import nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -10,7 +10,7 @@ import pytest
 
 from kittiwake.cli import page as page_module
 from kittiwake.cli.hub import read_token
-from kittiwake.cli.page import PageOptions, open_page
+from kittiwake.cli.page import PageOptions, announced, open_site
 
 TOKEN = "a secret of the cockpit"
 
@@ -32,9 +32,11 @@ def token_file(tmp_path):
     return file
 
 
+@contextmanager
 def shown(token_file):
     page = PageOptions(0, "127.0.0.1", token_file, browser=True, quiet=True)
-    return open_page(lambda _: nullcontext(), page)
+    with open_site(page) as site, announced(site.address, page):
+        yield
 
 
 def test_the_token_is_not_in_the_browser_command_line(opened, token_file):

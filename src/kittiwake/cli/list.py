@@ -30,7 +30,7 @@ from kittiwake.estimation import ESTIMATORS
 from kittiwake.forces import FORCES, GROUND_EFFECTS, ROTORS
 from kittiwake.guidance import AVOIDANCE, GUIDANCE
 from kittiwake.physics import PHYSICS
-from kittiwake.scenario.library import summaries
+from kittiwake.scenario.library import groups, summaries
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.swarm import BEHAVIORS, RADIOS
 from kittiwake.tasks import TASKS
@@ -68,7 +68,8 @@ REGISTRIES: tuple[Registry, ...] = (
     INTERACTIONS,
     PHYSICS,
 )
-KINDS = ("scenarios", *(registry.family for registry in REGISTRIES))
+SCENARIOS = "scenarios"
+KINDS = (SCENARIOS, *(registry.family for registry in REGISTRIES))
 # alternative spellings
 ALIASES = {"behaviours": "behaviors"}
 
@@ -98,14 +99,17 @@ def list_(
         sys.stdout.write(json.dumps(names) + "\n")
         return
     for family, entries in chosen.items():
-        if entries or word:
+        if family == SCENARIOS:
+            for title, names in groups().items():
+                _show(f"{SCENARIOS}: {title}", {name: entries[name] for name in names})
+        elif entries or word:
             _show(family, entries)
 
 
 def _summaries_by_kind() -> dict[str, dict[str, str]]:
     """Return all names with their summaries, by kind."""
     listed: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
-    listed["scenarios"] = summaries()
+    listed[SCENARIOS] = summaries()
     for registry in REGISTRIES:
         listed[registry.family] = {n: entry.summary for n, entry in registry.entries.items()}
     return listed

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from kittiwake.cli.page import PageOptions, open_page
+from kittiwake.cli.page import PageOptions, announced, open_site
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import import_optional
 
@@ -17,11 +17,14 @@ if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
     from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.cockpit.server import PageServer
+    from kittiwake.cockpit.site import Site
     from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
 
 FASTEST = "max"
+# reason of a flight that ends since another one is shown
+LEFT = "left for the start page"
 
 Speed = Annotated[
     str | None, typer.Option(metavar="X", help=f"Ratio to real time, or {FASTEST}; default 1.")
@@ -53,11 +56,12 @@ def parse_speed(written: str | None) -> float:
 
 @contextmanager
 def live(
-    scenario: "Scenario", speed: float, page: PageOptions, *, joystick: bool
+    scenario: "Scenario", speed: float, site: "Site", *, joystick: bool, note: str = ""
 ) -> "Generator[tuple[Session, Cockpit]]":
-    """Open a session of flights and its page."""
+    """Open a session of flights, and show it."""
     from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.cockpit.frame_buffer import FrameBuffer
+    from kittiwake.cockpit.live_source import LiveSource
     from kittiwake.runtime.clock import RealTimeClock
     from kittiwake.runtime.session import Session
     from kittiwake.scene.scene_state import FlightInfo
@@ -72,10 +76,13 @@ def live(
     flight = FlightInfo(scenario, scenario.seed, columns)
 
     def build(server: "PageServer") -> Cockpit:
-        return Cockpit(server, flight, buffers[0], session)
+        source = LiveSource(buffers[0], session)
+        return Cockpit(
+            server, flight, source, session, has_start_page=site.has_start_page, note=note
+        )
 
     with (
-        open_page(build, page) as cockpit,
+        site.show(build, lambda: session.close(LEFT)) as cockpit,
         _gamepad_control(session, cockpit.notify, enabled=joystick),
     ):
         yield session, cockpit
@@ -91,7 +98,11 @@ def fly_live(
     joystick: bool,
 ) -> "Log":
     """Fly into a folder, again after each restart from the page."""
-    with live(scenario, speed, page, joystick=joystick) as (session, cockpit):
+    with (
+        open_site(page) as site,
+        live(scenario, speed, site, joystick=joystick) as (session, cockpit),
+        announced(site.address, page),
+    ):
         while True:
             log = session.fly(folder, follow)
             if not session.restart_requested:

@@ -17,11 +17,12 @@ from kittiwake.core.errors import CockpitError
 
 if TYPE_CHECKING:
     from kittiwake.cockpit.auth_proxy import AuthProxy
-    from kittiwake.cockpit.cockpit import Cockpit
-    from kittiwake.cockpit.server import PageServer
+    from kittiwake.cockpit.site import Site
 
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
+# port of no server, until one is set
+NO_SERVER = 0
 
 Port = Annotated[
     int | None,
@@ -47,31 +48,37 @@ class PageOptions(NamedTuple):
 
 
 @contextmanager
-def open_page(build: "Callable[[PageServer], Cockpit]", page: PageOptions) -> "Generator[Cockpit]":
-    """Serve the page that ``build`` creates, and print its address, while the context lasts.
+def open_site(page: PageOptions, *, has_start_page: bool = False) -> "Generator[Site]":
+    """Open the address at which flights are shown.
 
     Raises:
-        CockpitError: if the address is not available.
+        CockpitError: if it is not available.
     """
     from kittiwake.cockpit.auth_proxy import AuthProxy
-    from kittiwake.cockpit.server import PageServer
+    from kittiwake.cockpit.site import Site
 
     token = None if page.token_file is None else read_token(page.token_file)
     with ExitStack() as stack:
-        server = PageServer()
-        stack.callback(server.stop)
-        inner, secret = server.get_port(), server.secret
-        proxy = _open_proxy(
-            lambda port: stack.enter_context(AuthProxy(page.host, port, inner, token, secret)),
-            page.port,
+
+        def open_at(port: int) -> AuthProxy:
+            return stack.enter_context(AuthProxy(page.host, port, NO_SERVER, token))
+
+        yield stack.enter_context(
+            Site(lambda: _open_proxy(open_at, page.port), has_start_page=has_start_page)
         )
-        cockpit = stack.enter_context(build(server))
-        if not page.quiet:
-            sys.stderr.write(f"The cockpit is at {proxy.address}\n")
-        if page.browser and has_desktop():
-            address = _browser_address(proxy.address, secret=token is not None)
-            webbrowser.open(stack.enter_context(address))
-        yield cockpit
+
+
+@contextmanager
+def announced(address: str, page: PageOptions) -> Generator[None]:
+    """Print the address of the page, and open a browser if there is a desktop."""
+    if not page.quiet:
+        sys.stderr.write(f"The cockpit is at {address}\n")
+    if not (page.browser and has_desktop()):
+        yield
+        return
+    with _browser_address(address, secret=page.token_file is not None) as shown:
+        webbrowser.open(shown)
+        yield
 
 
 @contextmanager

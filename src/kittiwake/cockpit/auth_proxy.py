@@ -16,6 +16,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from ipaddress import ip_address
 from types import TracebackType
+from typing import NamedTuple
 from urllib.parse import quote
 
 from kittiwake.cockpit.auth import (
@@ -49,6 +50,20 @@ DRAIN_TIMEOUT_S = 1.0
 
 TOO_MANY = AuthResponse(HTTPStatus.SERVICE_UNAVAILABLE, "Too many connections. Close some pages.")
 SERVER_DOWN = AuthResponse(HTTPStatus.BAD_GATEWAY, "The cockpit at this address has ended.")
+# requests for this path and those below go to the server of the start page
+START_PATH = "/start"
+
+
+class Backend(NamedTuple):
+    """Server on the loopback interface that answers admitted requests.
+
+    Attributes:
+        port: its port.
+        secret: value of ``PASS_HEADER`` that it requires; empty for none.
+    """
+
+    port: int
+    secret: str = ""
 
 
 class AuthProxy:
@@ -63,6 +78,10 @@ class AuthProxy:
         token: secret that a browser presents in its first request.
         secret: value of ``PASS_HEADER`` that the page server requires.
         framed: whether other pages may ask for the page to show it in a frame.
+
+    Attributes:
+        backend: server of the page; another one may be set at any time, for later connections.
+        start_page: server of ``START_PATH``; None without a start page.
     """
 
     def __init__(
@@ -76,8 +95,9 @@ class AuthProxy:
         framed: bool = False,
     ) -> None:
         self._host, self._port, self._token = host, port, token
-        self._inner_port, self._framed = inner_port, framed
-        self._pass_header = f"{PASS_HEADER}: {secret}\r\n".encode() if secret else b""
+        self._framed = framed
+        self.backend = Backend(inner_port, secret)
+        self.start_page: Backend | None = None
         self._connections: set[asyncio.Task[None]] = set()
         self._pending = PendingConnections[asyncio.Task[None]](MAX_PENDING)
         self._admitted = 0
@@ -194,20 +214,28 @@ class AuthProxy:
     async def _relay(
         self, first: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        line, end, rest = first.partition(b"\r\n")
+        port, secret = self._backend_of(line)
+        pass_header = f"{PASS_HEADER}: {secret}\r\n".encode() if secret else b""
         try:
-            inner = await asyncio.open_connection(LOOPBACK, self._inner_port, limit=CHUNK)
+            inner = await asyncio.open_connection(LOOPBACK, port, limit=CHUNK)
         except OSError:
             await _send(SERVER_DOWN, reader, writer)
             return
         inner_reader, inner_writer = inner
         try:
-            line, end, rest = first.partition(b"\r\n")
-            inner_writer.write(line + end + self._pass_header + rest)
+            inner_writer.write(line + end + pass_header + rest)
             await relay(Pipe(reader, inner_writer), Pipe(inner_reader, writer))
         except BaseException:
             inner_writer.transport.abort()
             raise
         await close_writer(inner_writer)
+
+    def _backend_of(self, request_line: bytes) -> Backend:
+        path = request_line.split(b" ")[1].partition(b"?")[0].decode("latin-1")
+        if self.start_page is not None and (path + "/").startswith(START_PATH + "/"):
+            return self.start_page
+        return self.backend
 
 
 async def _read_head(reader: asyncio.StreamReader, head: bytearray) -> None:

@@ -7,14 +7,11 @@ from urllib.parse import quote
 
 from websockets.http11 import Response
 
+from kittiwake.cockpit.start_page import ASSETS, ICON
+
 TITLE = "Kittiwake"
 # a gull in flight
-ICON = (
-    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 64 64'>"
-    "<rect width='64' height='64' rx='14' fill='#24608c'/>"
-    "<path d='M5 29c9-9 19-8 27 4 8-12 18-13 27-4-9-3-17 0-23 9l-4 6-4-6c-6-9-14-12-23-9z' "
-    "fill='#fff'/></svg>"
-)
+ICON_FILE = ASSETS / ICON
 GZIP = "gzip"
 
 _TITLE = re.compile(rb"<title>[^<]*</title>")
@@ -34,7 +31,7 @@ def set_title_and_icon(response: Response) -> None:
 @lru_cache(maxsize=2)
 def _branded(body: bytes, is_compressed: bool) -> bytes:  # noqa: FBT001  key of the cache
     page = gzip.decompress(body) if is_compressed else body
-    icon = b"data:image/svg+xml," + quote(ICON).encode()
+    icon = b"data:image/svg+xml," + quote(ICON_FILE.read_bytes()).encode()
     page = _TITLE.sub(f"<title>{TITLE}</title>".encode(), page, count=1)
     page = _ICON.sub(lambda found: found[1] + icon + found[2], page, count=1)
     return gzip.compress(page) if is_compressed else page

@@ -10,19 +10,21 @@ from typing import Any
 import viser
 
 from kittiwake.cockpit.browser_camera import BrowserCamera
-from kittiwake.cockpit.frame_buffer import FrameBuffer, FrameSource
+from kittiwake.cockpit.live_source import LiveSource
 from kittiwake.cockpit.page import Page
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.cockpit.panels.area_warning import AreaWarning
-from kittiwake.cockpit.panels.clock import ClockPanel
 from kittiwake.cockpit.panels.panel import Panel
-from kittiwake.cockpit.panels.player import PlayerPanel
+from kittiwake.cockpit.panels.timeline import TimelinePanel
 from kittiwake.cockpit.panels.view import LayersPanel
 from kittiwake.cockpit.panels.world import WindPanel
 from kittiwake.cockpit.push import push
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.scene_nodes import SceneNodes
+from kittiwake.cockpit.start_server import END_PATH
 from kittiwake.cockpit.theme import LIGHT, configure_controls, configure_sky
+from kittiwake.cockpit.time_source import TimeSource
+from kittiwake.cockpit.values import enable_controls
 from kittiwake.runtime.session import Session
 from kittiwake.scene.log_playback import LogPlayback
 from kittiwake.scene.scene_state import FlightInfo, SceneState
@@ -32,6 +34,13 @@ SCENE_HZ, PANELS_HZ = 30.0, 8.0
 POLL_S = 0.2
 LIVE_TABS = ("Command", "World", "Parameters")
 TABS = ("Readings", "View")
+# a form, so that only this page can end the flight
+BACK = (
+    f'<form method="post" action="{END_PATH}" style="padding: 0 1em 6px">'
+    '<button style="width: 100%; padding: 3px; border: 1px solid #8aa; border-radius: 6px; '
+    'background: none; color: inherit; font: inherit; cursor: pointer">Back to the start page'
+    "</button></form>"
+)
 
 
 class Cockpit:
@@ -45,10 +54,25 @@ class Cockpit:
         self,
         server: viser.ViserServer,
         flight: FlightInfo,
-        source: FrameSource,
+        source: TimeSource,
         session: Session | None = None,
         ghost: LogPlayback | None = None,
+        *,
+        has_start_page: bool = False,
+        note: str = "",
     ) -> None:
+        """Build the page.
+
+        Args:
+            server: server of the page.
+            flight: the flight.
+            source: what is shown.
+            session: live session; None for a log.
+            ghost: second log, shown beside.
+            has_start_page: whether the page has a way back to the start page.
+            note: remark about how the scenario is flown.
+        """
+        self._has_start_page, self._note = has_start_page, note
         self._server, self._flight, self._source, self._session = server, flight, source, session
         self._pages: dict[int, Page] = {}
         # number of times that the scene was built again
@@ -101,8 +125,8 @@ class Cockpit:
         if known or scenario.vehicles.keys() != columns.keys():
             return
         flight = self._flight = FlightInfo(scenario, self._session.seed, columns)
-        if isinstance(self._source, FrameBuffer):
-            self._source.add_columns(columns)
+        if isinstance(self._source, LiveSource):
+            self._source.buffer.add_columns(columns)
         self._scenes += 1
         former = self._scene
         with self._server.atomic():
@@ -136,17 +160,17 @@ class Cockpit:
 
     def _build_panels(self) -> list[Panel]:
         gui, session = self._server.gui, self._session
+        if self._has_start_page:
+            gui.add_html(BACK)
         self._status = gui.add_markdown("")
 
         def clients() -> list[viser.ClientHandle]:
             return [*self._server.get_clients().values()]
 
         context = self._context = PanelContext(gui, clients, self._flight, self._source, session)
-        panels: list[Panel] = []
+        panels: list[Panel] = [TimelinePanel(context, self._source, session)]
         if session is not None:
-            panels += [ClockPanel(context, session), AreaWarning(context)]
-        elif isinstance(self._source, Replay):
-            panels.append(PlayerPanel(context, self._source))
+            panels.append(AreaWarning(context))
         group = gui.add_tab_group()
         titles = TABS if session is None else (*LIVE_TABS, *TABS)
         self._tabs = {title: group.add_tab(title) for title in titles}
@@ -172,7 +196,15 @@ class Cockpit:
         with client.atomic():
             # next to the status, which all browsers share
             order = self._status.order + 0.5
-            return Page(context, client.scene, camera, self._tabs, order, self._watch_selected)
+            return Page(
+                context,
+                client.scene,
+                camera,
+                self._tabs,
+                order,
+                self._watch_selected,
+                lambda: client.client_id in self._server.get_clients(),
+            )
 
     def _close(self, client: viser.ClientHandle) -> None:
         self._pages.pop(client.client_id, None)
@@ -182,8 +214,8 @@ class Cockpit:
         """Keep complete rows of all vehicles selected or charted in any browser."""
         contexts = [page.context for page in [*self._pages.values()]]
         selected = {name for one in contexts for name in (one.selected, *one.charted)}
-        if selected and isinstance(self._source, FrameBuffer):
-            self._source.select_vehicles(selected)
+        if selected and isinstance(self._source, LiveSource):
+            self._source.buffer.select_vehicles(selected)
 
     def _draw_loop(self) -> None:
         written_s, logged = -1.0, ""
@@ -222,18 +254,32 @@ class Cockpit:
 
     def _write_status(self, scene_state: SceneState) -> None:
         session, name = self._session, self._flight.scenario.name
-        text = f"**{name}** · {scene_state.time_s:.2f} s"
+        parts = [f"**{name}**", f"{scene_state.time_s:.2f} s"]
         if session is not None:
-            text += f" · seed {session.seed}" + (" · paused" if session.clock.paused else "")
-            text += " · ended" if session.executor.ended else ""
+            parts.append(f"seed {session.seed}")
+            parts += _session_status(session, live=self._source.live, end_s=self._source.span_s[1])
         elif isinstance(self._source, Replay) and self._source.playback.early_end:
-            text += f" · {self._source.playback.early_end}"
+            parts.append(self._source.playback.early_end)
+        text = " · ".join(parts) + (f"  \n*{self._note}*" if self._note else "")
         self._status.content = text
+        if session is not None:
+            enable_controls(self._tabs["Command"], enabled=not session.executor.ended)
 
     def _report_problems(self) -> None:
         if self._session is not None:
             for problem in self._session.executor.take_problems():
                 self.notify("Action failed", problem, error=True)
+
+
+def _session_status(session: Session, *, live: bool, end_s: float) -> list[str]:
+    """Return what a live session does, in words."""
+    executor = session.executor
+    found = [] if live else [f"the past; the flight is at {end_s:.1f} s"]
+    if executor.ended:
+        return [*found, "ended: restart, or look back"]
+    if not executor.ready:
+        return [*found, "building the program: the flight begins when it is compiled"]
+    return [*found, *(["paused"] if session.clock.paused else [])]
 
 
 class _Ghost:

@@ -1,4 +1,4 @@
-"""Buffer of the last rows of a live flight."""
+"""Buffer of the rows of a live flight."""
 
 import threading
 from collections import deque
@@ -9,9 +9,9 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.cockpit.flight_history import TRAIL_HZ, TRAIL_S, FlightHistory
 from kittiwake.scene.scene_state import SceneState
 
-TRAIL_S, TRAIL_HZ = 10.0, 10.0
 # time span of the rows kept for plots
 HISTORY_S = 60.0
 # vehicles with more columns, for example cameras, keep proportionally less
@@ -36,7 +36,8 @@ class FrameSource(Protocol):
 class FrameBuffer:
     """Latest scene state, trails and column histories of a live flight, without blocking it.
 
-    Positions are kept for all vehicles, complete rows only for the selected ones.
+    Rows of all vehicles are kept over the whole flight at a lower rate, all rows of the last minute
+    only for the selected ones.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class FrameBuffer:
         self._trails: dict[str, deque[np.ndarray]] = {}
         self._last_trail_s = -np.inf
         self._histories: dict[str, deque[np.ndarray]] = {next(iter(columns)): deque()}
+        self._past = FlightHistory()
 
     def post(self, block: Mapping[str, Float64[np.ndarray, "_rows _columns"]]) -> None:
         """Append a block of rows; an earlier time than the last one clears the buffer."""
@@ -60,6 +62,7 @@ class FrameBuffer:
                 self._clear()
             # copies: a view would keep the whole block in memory
             self._rows = {name: rows[-1].copy() for name, rows in block.items()}
+            self._past.add(time_s, self._rows)
             if time_s - self._last_trail_s >= 1.0 / TRAIL_HZ - 1e-9:
                 self._last_trail_s = time_s
                 for name, row in self._rows.items():
@@ -110,8 +113,28 @@ class FrameBuffer:
         start_s = rows[-1][0] - span_s
         return np.array([row[indices] for row in rows if row[0] >= start_s])
 
+    @property
+    def span_s(self) -> tuple[float, float]:
+        """First and newest time of the flight; both 0 before it."""
+        with self._lock:
+            return self._past.span_s
+
+    def past_scene_state(self, time_s: float) -> SceneState:
+        """Return the scene state at a time of the span."""
+        with self._lock:
+            return self._past.scene_state(time_s)
+
+    def past_history(
+        self, vehicle: str, columns: Sequence[str], begin_s: float, end_s: float
+    ) -> Float64[np.ndarray, "rows columns"]:
+        """Return the time and some columns of a vehicle between two times of the span."""
+        with self._lock:
+            indices = [self._columns[vehicle].index(name) for name in columns]
+            return self._past.history(vehicle, indices, begin_s, end_s)
+
     def _clear(self) -> None:
         self._trails.clear()
+        self._past.clear()
         for history in self._histories.values():
             history.clear()
         self._last_trail_s = -np.inf

@@ -9,6 +9,7 @@ from kittiwake.cockpit.browser_camera import BrowserCamera
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.cockpit.panels.charts import ChartsPanel
 from kittiwake.cockpit.panels.command import CommandPanel
+from kittiwake.cockpit.panels.export import ExportPanel
 from kittiwake.cockpit.panels.glance import GlancePanel
 from kittiwake.cockpit.panels.panel import Panel
 from kittiwake.cockpit.panels.parameters import ParametersPanel
@@ -16,6 +17,7 @@ from kittiwake.cockpit.panels.readings import ReadingsPanel
 from kittiwake.cockpit.panels.vehicles import VehiclesPanel
 from kittiwake.cockpit.panels.view import ViewPanel
 from kittiwake.cockpit.panels.world import FaultsPanel
+from kittiwake.cockpit.time_source import TimeSource
 from kittiwake.runtime.session import Session
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 
@@ -30,6 +32,7 @@ class Page:
         tabs: tabs by title.
         order: position of the vehicle selection among the other controls.
         on_select: called when another vehicle is selected or charted.
+        is_open: returns False once the browser has left.
     """
 
     def __init__(
@@ -40,8 +43,10 @@ class Page:
         tabs: Mapping[str, viser.GuiTabHandle],
         order: float,
         on_select: Callable[[], None] = lambda: None,
+        is_open: Callable[[], bool] = lambda: True,
     ) -> None:
         self.context, self._logged_error, self._on_select = context, "", on_select
+        self._is_open = is_open
         names = list(context.flight.scenario.vehicles)
         self._camera = camera
         self._vehicle = context.gui.add_dropdown(
@@ -92,7 +97,8 @@ class Page:
         try:
             action()
         except Exception as error:
-            if repr(error) != self._logged_error:
+            # controls of a browser that has left are removed while they are written
+            if self._is_open() and repr(error) != self._logged_error:
                 self._logged_error = repr(error)
                 logging.getLogger(__name__).exception("could not draw a page")
 
@@ -106,3 +112,6 @@ def _panels(
         yield "World", lambda: FaultsPanel(context, session)
         yield "Parameters", lambda: ParametersPanel(context, session)
     yield "Readings", lambda: ReadingsPanel(context)
+    source = context.source
+    if isinstance(source, TimeSource):
+        yield "View", lambda: ExportPanel(context, source)

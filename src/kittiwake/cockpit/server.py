@@ -4,6 +4,7 @@ import asyncio
 import hmac
 import logging
 import secrets
+import warnings
 from collections.abc import Awaitable, Callable, Generator, Mapping
 from contextlib import contextmanager
 from http import HTTPStatus
@@ -18,7 +19,7 @@ from websockets.asyncio.server import ServerConnection
 from websockets.frames import CloseCode
 from websockets.http11 import Request, Response
 
-from kittiwake.cockpit.auth_proxy import PASS_HEADER
+from kittiwake.cockpit.auth_proxy import PASS_HEADER, Backend
 from kittiwake.cockpit.branding import set_title_and_icon
 from kittiwake.cockpit.desktop import quiet
 from kittiwake.cockpit.values import is_allowed
@@ -39,7 +40,8 @@ CONTENT_SECURITY_POLICY = {
     "font-src": "'self' data:",
     "connect-src": "'self' data: blob:",
     "base-uri": "'none'",
-    "form-action": "'none'",
+    # back to the start page
+    "form-action": "'self'",
 }
 # pages of notebooks on this machine, in a browser or in an editor
 NOTEBOOKS = "http://localhost:* http://127.0.0.1:* http://[::1]:* vscode-webview: vscode-file:"
@@ -62,11 +64,18 @@ class PageServer(viser.ViserServer):
     def __init__(self, framed_by: str = "'none'") -> None:
         self.secret = secrets.token_hex(16)
         headers = page_headers(framed_by)
+        # a browser may leave at any time
+        warnings.filterwarnings("ignore", "Queued a .* on a closed connection")
         # viser prints an address that no user should open
         with quiet(), _require_secret(self.secret, headers):
             super().__init__(host=LOOPBACK, port=0, verbose=False)
         _check_values(self.gui)
         self.on_client_connect(_on_connect)
+
+    @property
+    def backend(self) -> Backend:
+        """Port and secret for a proxy."""
+        return Backend(self.get_port(), self.secret)
 
     @override
     def stop(self) -> None:
@@ -136,7 +145,10 @@ def page_headers(framed_by: str) -> dict[str, str]:
     return {
         "Content-Security-Policy": "; ".join(f"{name} {source}" for name, source in policy.items()),
         "X-Content-Type-Options": "nosniff",
-        "Referrer-Policy": "no-referrer",
+        # without any, browsers would not name the origin of a form either
+        "Referrer-Policy": "same-origin",
+        # the same address shows other pages later
+        "Cache-Control": "no-store",
     }
 
 

@@ -1,8 +1,10 @@
-"""Validation of control values from browsers, which viser does not check."""
+"""Controls of pages: disabling, and validation of values from browsers, which viser does not do."""
 
 from collections.abc import Mapping
 from math import isfinite
 from typing import Any, TypeAlias
+
+from viser import GuiButtonGroupHandle
 
 MAX_CHARACTERS = 10_000
 # control of viser, and a value from a browser; both of any type
@@ -35,6 +37,18 @@ def is_allowed(control: ControlHandle, updates: Mapping[str, ControlValue]) -> b
             return isinstance(value, str) and len(value) <= MAX_CHARACTERS
         case _:
             return False
+
+
+def enable_controls(container: ControlHandle, *, enabled: bool) -> None:
+    """Enable or disable all controls in a tab or folder; button groups are hidden instead."""
+    for control in [*container._children.values()]:
+        if hasattr(control, "_children"):
+            enable_controls(control, enabled=enabled)
+        elif isinstance(control, GuiButtonGroupHandle):
+            if control.visible != enabled:
+                control.visible = enabled
+        elif getattr(control, "disabled", enabled) == enabled:
+            control.disabled = not enabled
 
 
 def _is_number(value: ControlValue) -> bool:

@@ -261,3 +261,9 @@ def functions_of(fleet: Fleet, inputs: CommandInputs, engine: EngineName | None)
 @lru_cache(KEPT_STRUCTURES)
 def _shared(request: _Request) -> FleetFunctions:
     return FleetFunctions(request.fleet, request.inputs, request.engine)
+
+
+def forget_functions() -> None:
+    """Free the functions of all fleets, and what JAX has compiled."""
+    _shared.cache_clear()
+    jax.clear_caches()

@@ -1,14 +1,15 @@
 """Live session: flights of one scenario, one after another, until it is closed."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from queue import SimpleQueue
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.table import Event
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
-from kittiwake.runtime.loop import STOPPED, Follow
+from kittiwake.runtime.loop import STOPPED, Flight, Follow
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.row_layout import RowBlock
@@ -30,6 +31,7 @@ class Session:
         clock: decides when the next block is flown.
         problems: messages about requests that failed.
         end_reason: why the flight ended; empty before its end and for its planned end.
+        folder: run folder of the newest flight; None before the first one.
     """
 
     def __init__(
@@ -44,6 +46,8 @@ class Session:
         self._restart, self._closed = threading.Event(), threading.Event()
         self._reason = STOPPED
         self.problems: SimpleQueue[str] = SimpleQueue()
+        self.folder: Path | None = None
+        self._flight: Flight | None = None
         self._written, self._next_seed = scenario, scenario.seed
         self._begin(scenario, scenario.seed)
 
@@ -57,10 +61,16 @@ class Session:
         """True once the session is closed, after which there is no other flight."""
         return self._closed.is_set()
 
+    @property
+    def events(self) -> Sequence[Event]:
+        """Events of the flight so far."""
+        return () if self._flight is None else tuple(self._flight.outcome.events)
+
     def fly(self, folder: Path, follow: Follow = lambda _: _ignore) -> Log:
         """Fly into a folder, to the end or until a restart or the end of the session."""
         with self.executor:
             flight = self.simulation.flight(seed=self.seed, executor=self.executor)
+            self._flight, self.folder = flight, folder
             log = fly_into(
                 self.simulation,
                 flight,
@@ -91,6 +101,7 @@ class Session:
         """Prepare the requested flight."""
         self._restart.clear()
         self.clock.begin()
+        self._flight = self.folder = None
         requested = self.executor.requested_scenario
         if self._next_seed != self.seed:
             requested = randomized_as(requested, self._written)

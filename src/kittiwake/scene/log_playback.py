@@ -41,6 +41,7 @@ class LogPlayback:
                 "that 'kittiwake run' wrote."
             )
             raise LogError(message)
+        self.log = log
         self.tracks = {name: Track(log.tables[name]) for name in log.names}
         times = [track.times_s for track in self.tracks.values() if track.times_s.size]
         if not times:
@@ -102,7 +103,7 @@ class Track:
         row[self._position_columns] += share * (
             following[self._position_columns] - row[self._position_columns]
         )
-        row[self._attitude_columns] = _interpolate(
+        row[self._attitude_columns] = interpolated_attitude(
             row[self._attitude_columns], following[self._attitude_columns], share
         )
         return row
@@ -125,7 +126,7 @@ def _indices(table: Table, columns: Sequence[str]) -> list[int]:
     return [table.columns.index(column) for column in columns]
 
 
-def _interpolate(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
+def interpolated_attitude(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
     """Interpolate linearly between two nearby quaternions along the shorter arc."""
     target = second if float(first @ second) >= 0.0 else -second
     mixed = first + share * (target - first)

@@ -13,6 +13,7 @@ from kittiwake.cockpit.browser_camera import BrowserCamera
 from kittiwake.cockpit.cockpit import Cockpit
 from kittiwake.cockpit.fleet_commands import go_to_point
 from kittiwake.cockpit.frame_buffer import FrameBuffer
+from kittiwake.cockpit.live_source import LiveSource
 from kittiwake.cockpit.panels.charts import ADD, ChartsPanel
 from kittiwake.cockpit.panels.command import CommandPanel
 from kittiwake.cockpit.panels.glance import GlancePanel
@@ -98,7 +99,8 @@ class Page:
         self.buffer = FrameBuffer(columns)
         self.server = PageServer()
         flight = FlightInfo(self.session.executor.scenario, 0, columns)
-        self.cockpit = Cockpit(self.server, flight, self.buffer, self.session)
+        self.source = LiveSource(self.buffer, self.session)
+        self.cockpit = Cockpit(self.server, flight, self.source, self.session)
         self.browser = Browser(self.server)
         asyncio.run(self.cockpit._open(self.browser))
         self.panels = self.cockpit._pages[7]._panels
@@ -256,14 +258,57 @@ def test_gains_change_only_when_applied(page, monkeypatch):
 
 
 def test_pause_and_speed_set_the_clock(page):
-    page.set("Flight", "Pause")
+    page.set("Time", "Pause")
     assert page.session.clock.paused
-    page.set("Flight", "Resume")
+    page.set("Time", "Resume")
     assert not page.session.clock.paused
     page.set("Speed", "0.25x")
     assert page.session.clock.speed == 0.25
     page.set("Speed", "nanx")
     assert page.session.clock.speed == 0.25
+
+
+def test_the_past_of_a_flight_is_shown_until_live_is_pressed(page):
+    columns = page.session.executor.layout.columns
+    for time_s in (1.0, 2.0, 3.0):
+        rows = {name: np.zeros((1, len(names))) for name, names in columns.items()}
+        for name in rows:
+            rows[name][0, :5] = time_s, 10.0 * time_s, 0.0, 0.0, 1.0
+        page.buffer.post(rows)
+    page.cockpit._draw(page.source.scene_state(), 0.0, -1.0)
+    assert page.control("time [s]").max == pytest.approx(3.0)
+    page.source.seek(1.0)
+    page.source.clock.paused = True
+    page.set("time [s]", 1.5)
+    assert not page.source.live
+    assert page.source.clock.paused
+    scene_state = page.source.scene_state()
+    assert scene_state.time_s == 1.5
+    assert scene_state.rows["tern"][1] == pytest.approx(15.0)
+    assert page.source.history("auk", ("x_m",), 10.0).tolist() == [[0.0, 5.0], [1.0, 10.0]]
+    page.cockpit._draw(scene_state, 0.0, -1.0)
+    assert page.control("Time").options == ("Resume", "Live")
+    assert "the past; the flight is at 3.0 s" in page.cockpit._status.content
+    # the flight goes on
+    assert not page.session.clock.paused
+    page.set("Time", "Live")
+    assert page.source.live
+    assert page.source.scene_state().time_s == 3.0
+
+
+def test_controls_without_effect_are_disabled_after_the_end(page, monkeypatch):
+    executor = type(page.session.executor)
+    page.source.go_live()
+    monkeypatch.setattr(executor, "ended", property(lambda _: True))
+    page.cockpit._draw(page.source.scene_state(), 0.0, -1.0)
+    assert page.control("roll [deg]").disabled
+    assert not page.control("Maneuver").visible
+    assert not page.control("Restart").disabled
+    assert page.control("Time").options == ("Rewind",)
+    monkeypatch.undo()
+    page.cockpit._draw(page.source.scene_state(), 0.0, -1.0)
+    assert not page.control("roll [deg]").disabled
+    assert page.control("Maneuver").visible
 
 
 def test_an_unknown_vehicle_is_not_selected(page):
@@ -401,6 +446,7 @@ def test_each_browser_selects_its_own_vehicle(page):
 
 def test_an_error_of_one_page_does_not_affect_others(page, monkeypatch, caplog):
     other = Browser(page.server, number=8)
+    monkeypatch.setattr(page.server, "get_clients", lambda: {7: page.browser, 8: other})
     asyncio.run(page.cockpit._open(other))
     charts = next(panel for panel in page.panels if isinstance(panel, ChartsPanel))
     monkeypatch.setattr(charts, "update", lambda _: 1 / 0)

@@ -27,6 +27,7 @@ from kittiwake.cockpit.page_styles import GLANCE_STYLE
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.cockpit.replay import Replay
 from kittiwake.cockpit.speed_meter import SpeedMeter
+from kittiwake.cockpit.time_source import TimeSource
 from kittiwake.runtime.session import Session
 from kittiwake.scene.scene_state import SceneState
 
@@ -79,6 +80,8 @@ class GlancePanel:
         """Return the status in words, and whether it is a failure."""
         session, source = self._context.session, self._context.source
         if session is not None:
+            if isinstance(source, TimeSource) and not source.live:
+                return "Past", False
             return live_status(session, row, afloat=self._context.vehicle.dynamics.is_vessel)
         if not isinstance(source, Replay):
             return "", False
@@ -86,19 +89,20 @@ class GlancePanel:
             known = event.vehicle == self._context.selected and event.time_s <= scene_state.time_s
             if known and event.event.startswith(LOSSES):
                 return without_limits(event.event).capitalize(), True
-        if scene_state.time_s >= source.end_s:
+        if scene_state.time_s >= source.span_s[1]:
             early = source.playback.early_end
             return (f"Ended: {early}", True) if early else ("Ended", False)
-        return ("Paused" if source.paused else "Replay"), False
+        return ("Paused" if source.clock.paused else "Replay"), False
 
     def _speed(self, time_s: float) -> str:
         """Return the measured speed of a live flight."""
-        session = self._context.session
+        session, source = self._context.session, self._context.source
         if session is None:
             return ""
+        is_past = isinstance(source, TimeSource) and not source.live
         clock = session.clock
         executor = session.executor
-        if clock.paused or executor.ended or not executor.ready:
+        if is_past or clock.paused or executor.ended or not executor.ready:
             self._meter.clear()
             return ""
         self._meter.add(time_s, monotonic())

@@ -1,0 +1,143 @@
+"""The start page in a real browser: from a card to a flight, its past, back, and to a replay."""
+
+import re
+
+import numpy as np
+import pytest
+from tests.system.test_cockpit import (
+    BROWSER,
+    eventually,
+    hosts,
+    kittiwake,
+    page_at,
+    press,
+    shown_s,
+    slider,
+)
+
+from kittiwake.analysis.log import Log
+
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no browser; scripts/browser-setup installs one"),
+    pytest.mark.xdist_group("cockpit"),
+    # the browser draws without a graphics card, which takes both cores for minutes
+    pytest.mark.slow,
+]
+BAD = b"name: bad\ntime: {rate_hz: -5}\nvehicles: {a: {model: pelicn}}\n"
+SEARCH = "#search"
+
+
+def search(page, words):
+    """Return the titles of the cards that a search finds."""
+    page.fill(SEARCH, words)
+    return page.locator(".card:visible strong").all_inner_texts()
+
+
+def back(page):
+    press(page, "Back to the start page")
+    page.wait_for_selector(SEARCH)
+
+
+@pytest.fixture(scope="module")
+def walk(tmp_path_factory):
+    """Notes of a walk over the pages, and the folder in which it was made."""
+    folder, notes, output = tmp_path_factory.mktemp("start"), {"errors": []}, []
+    with (
+        kittiwake("view", cwd=folder, output=output) as address,
+        page_at(address, SEARCH) as (page, requested),
+    ):
+        page.on("pageerror", lambda error: notes["errors"].append(str(error)))
+        page.on(
+            "console",
+            lambda line: notes["errors"].append(line.text) if line.type == "error" else None,
+        )
+        notes["found"] = search(page, "hummingbird place hover")
+        page.locator(".card:visible button").first.click(no_wait_after=True)
+        page.wait_for_selector("canvas")
+        look_back(page, notes)
+        back(page)
+        refuse_upload(page, notes)
+        eventually(lambda: [*folder.glob("runs/*/overview.png")])
+        page.reload()
+        (run,) = search(page, "left for the start page")
+        page.locator(".card:visible button").first.click(no_wait_after=True)
+        page.wait_for_selector("canvas")
+        export(page, notes)
+        back(page)
+        notes["requested"] = requested
+    return folder / "runs" / run, notes, "".join(output)
+
+
+def look_back(page, notes):
+    """Pull the flight back to its start, and return to the newest state."""
+    eventually(lambda: shown_s(page) > 5.0)
+    slider(page, "time [s]").press("Home")
+    eventually(lambda: "the past" in page.inner_text("body"))
+    press(page, "Pause")
+    page.get_by_role("button", name="Resume", exact=True).wait_for()
+    notes["past_s"] = shown_s(page)
+    notes["then_s"] = float(re.search(r"flight is at ([0-9.]+) s", page.inner_text("body"))[1])
+    press(page, "Live")
+    # text of the page may be drawn late
+    eventually(lambda: shown_s(page) > notes["then_s"])
+    notes["live"] = "the past" not in page.inner_text("body")
+
+
+def refuse_upload(page, notes):
+    file = {"name": "bad.yaml", "mimeType": "text/yaml", "buffer": BAD}
+    page.set_input_files("#upload", file)
+    page.wait_for_selector("#refusal:not(:empty)")
+    notes["refusal"] = page.inner_text("#refusal")
+
+
+def export(page, notes):
+    """Save the rows of the whole flight."""
+    eventually(lambda: shown_s(page) > 0.5)
+    notes["replayed_s"] = shown_s(page)
+    page.get_by_role("tab", name="View").click()
+    with page.expect_download() as download:
+        press(page, "whole flight")
+    notes["csv"] = download.value.path().read_text()
+
+
+def test_a_search_finds_scenarios(walk):
+    assert "hover-hummingbird" in walk[1]["found"]
+    assert "flock-8" not in walk[1]["found"]
+
+
+def test_a_flight_goes_on_while_its_past_is_shown(walk):
+    notes = walk[1]
+    assert notes["past_s"] < notes["then_s"]
+    assert notes["live"]
+
+
+def test_a_flight_that_was_left_is_complete(walk):
+    log = Log.read(walk[0])
+    assert log.complete
+    assert log.summary["reason"].startswith("left for the start page")
+
+
+def test_a_bad_upload_is_refused_with_file_and_line(walk):
+    assert "bad.yaml:2: time.rate_hz" in walk[1]["refusal"]
+    assert "Did you mean 'pelican'" in walk[1]["refusal"]
+
+
+def test_the_export_of_a_replay_is_that_of_the_log(walk):
+    table = Log.read(walk[0]).tables["hummingbird"]
+    head, *lines = walk[1]["csv"].splitlines()
+    assert tuple(head.split(",")) == table.columns
+    last = np.array([float(number or "nan") for number in lines[-1].split(",")])
+    np.testing.assert_array_equal(last, table.values[-1])
+    assert len(lines) == len(table.values)
+
+
+def test_a_replay_begins_at_its_start(walk):
+    assert walk[1]["replayed_s"] < Log.read(walk[0]).end_s
+
+
+def test_neither_page_nor_server_reports_an_error(walk):
+    _, notes, output = walk
+    assert notes["errors"] == []
+    if "Traceback" in output:
+        pytest.fail(output)
+    assert hosts(notes["requested"]) == {"127.0.0.1"}
