@@ -36,38 +36,27 @@ from kittiwake.swarm import BEHAVIORS, RADIOS
 from kittiwake.tasks import TASKS
 from kittiwake.vehicles import VEHICLES
 
-REGISTRIES: tuple[Registry, ...] = (
-    TASKS,
-    VEHICLES,
-    SENSORS,
-    SENSOR_ERRORS,
-    ESTIMATORS,
-    CONTROLLERS,
-    GUIDANCE,
-    AVOIDANCE,
-    BEHAVIORS,
-    RADIOS,
-    ROTORS,
-    FORCES,
-    GROUND_EFFECTS,
-    BATTERIES,
-    FAULTS,
-    WINDS,
-    TURBULENCE,
-    ATMOSPHERES,
-    CURRENTS,
-    REGIONS,
-    PLATFORMS,
-    OBSTACLES,
-    SATELLITES,
-    RANGE_ERRORS,
-    PLUMES,
-    FIELDS,
-    TERRAINS,
-    WAVES,
-    INTERACTIONS,
-    PHYSICS,
+# scenarios to begin with
+START_HERE = (
+    "hover-hummingbird",
+    "waypoint-tour",
+    "mission",
+    "survey-lake",
+    "deck-landing",
+    "flock-8",
+    "hover",
 )
+# families of components by subject
+SUBJECTS: dict[str, tuple[Registry, ...]] = {
+    "Vehicles": (VEHICLES, ROTORS, FORCES, GROUND_EFFECTS, BATTERIES, FAULTS),
+    "Autonomy": (CONTROLLERS, GUIDANCE, AVOIDANCE, ESTIMATORS, SENSORS, SENSOR_ERRORS),
+    "Many vehicles and learning": (BEHAVIORS, RADIOS, TASKS),
+    "World": (
+        *(WINDS, TURBULENCE, ATMOSPHERES, CURRENTS, WAVES, REGIONS, OBSTACLES, PLATFORMS),
+        *(TERRAINS, FIELDS, PLUMES, SATELLITES, RANGE_ERRORS, INTERACTIONS, PHYSICS),
+    ),
+}
+REGISTRIES = tuple(registry for registries in SUBJECTS.values() for registry in registries)
 KINDS = ("scenarios", *(registry.family for registry in REGISTRIES))
 # alternative spellings
 ALIASES = {"behaviours": "behaviors"}
@@ -97,9 +86,17 @@ def list_(
         names = sorted(name for entries in chosen.values() for name in entries)
         sys.stdout.write(json.dumps(names) + "\n")
         return
+    if word is None:
+        _show("Start here", {name: listed["scenarios"][name] for name in START_HERE})
+        _show("scenarios", listed["scenarios"])
+        for subject, registries in SUBJECTS.items():
+            _show_heading(subject)
+            for registry in registries:
+                if listed[registry.family]:
+                    _show(registry.family, listed[registry.family])
+        return
     for family, entries in chosen.items():
-        if entries or word:
-            _show(family, entries)
+        _show(family, entries)
 
 
 def _summaries_by_kind() -> dict[str, dict[str, str]]:
@@ -121,11 +118,17 @@ def _show(family: str, entries: dict[str, str]) -> None:
     )
     table.add_column(style="cyan", no_wrap=True, min_width=24)
     table.add_column()
-    for name in sorted(entries):
+    for name in entries if tuple(entries) == START_HERE else sorted(entries):
         table.add_row(name, Text(entries[name]))  # as Text, so that brackets are not markup
     if not entries:
         table.add_row("none", "")
     Console().print(table, "", sep="\n")
+
+
+def _show_heading(subject: str) -> None:
+    from rich.console import Console
+
+    Console().rule(f"[bold]{subject}", align="left")
 
 
 def _describe(name: str, listed: dict[str, dict[str, str]], *, as_json: bool) -> None:

@@ -320,6 +320,7 @@ class Simulation:
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
             fails_when_lost=self.scenario.fails_when_lost,
+            until_done=self.scenario.until_done,
         )
 
     def finished_log(self, flight: FlownFlight, memory: Memory) -> Log:
