@@ -33,7 +33,9 @@ class Course:
         if self.duration_s is None:
             return f"{words}. How long it takes depends on the flight: --duration until-done"
         late = f", longer than the {planned_s:g} s of the flight: --duration until-done"
-        return f"{words}, about {self.duration_s:.4g} s{late if self.duration_s > planned_s else ''}"
+        return (
+            f"{words}, about {self.duration_s:.4g} s{late if self.duration_s > planned_s else ''}"
+        )
 
 
 def courses(scenario: Scenario) -> list[Course]:

@@ -12,7 +12,7 @@ Duration = Annotated[
     str | None,
     typer.Option(
         metavar="S|until-done",
-        help="Simulated seconds in place of the scenario's; until-done: until all guidance is done.",
+        help="Simulated seconds, not the scenario's; until-done: until all guidance is done.",
     ),
 ]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of every random stream.")]

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.errors import did_you_mean, MissingExtraError, ScenarioError
+from kittiwake.core.errors import MissingExtraError, ScenarioError, did_you_mean
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
