@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scene.planned_route import route_world_m
@@ -50,9 +51,12 @@ def _course(scenario: Scenario, name: str, vehicle: AssembledVehicle) -> Course:
     start = vehicle.start.position_world_m
     line = np.concatenate([[[float(start.x), float(start.y), float(start.z)]], route])
     length_m = float(np.linalg.norm(np.diff(line, axis=0), axis=1).sum())
-    guidance = vehicle.guidance.component
+    duration_s = _duration_s(vehicle.guidance.component, length_m)
+    return Course(name, len(route), length_m, duration_s)
+
+
+def _duration_s(guidance: AbstractGuidance, length_m: float) -> float | None:
     end_s, speed_mps = guidance.end_s(), getattr(guidance, SPEED, None)
     if end_s is not None:
-        return Course(name, len(route), length_m, float(end_s))
-    is_known = speed_mps is not None and float(speed_mps) > 0.0
-    return Course(name, len(route), length_m, length_m / float(speed_mps) if is_known else None)
+        return float(end_s)
+    return length_m / float(speed_mps) if speed_mps is not None and speed_mps > 0.0 else None

@@ -101,10 +101,13 @@ class EventDetector:
             columns = self.layout.columns[name]
             if FINISHED not in columns:
                 continue
-            over = values[:, [columns.index(FINISHED), columns.index(STATUS)]].any(axis=1)
+            over = (values[:, columns.index(FINISHED)] > 0.0) | (
+                values[:, columns.index(STATUS)] > 0.0
+            )
             if not over[-1]:
                 return None
-            first = len(over) - int(np.argmin(over[::-1])) if not over.all() else 0
+            # the row after the last one in which it was not
+            first = int(np.flatnonzero(~over)[-1]) + 1 if not over.all() else 0
             done_s.append(float(values[first, 0]))
         return max(done_s, default=None)
 
