@@ -13,10 +13,14 @@ PYTEST := $(BIN)/python -m pytest --dist loadgroup --no-loadscope-reorder
 WORKERS = $(or $(JOBS),$(shell scripts/workers))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all release coverage check docs test-docs bench bench-compare bench-history lock clean
+.PHONY: help dev demo test test-all release coverage check docs test-docs bench bench-compare bench-history lock clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1\t\2/' | expand -t 18
+
+dev: $(VENV)/.dev  ## Set up everything for a contributor, with checks before each commit
+	@if git rev-parse --git-dir > /dev/null 2>&1; then $(BIN)/pre-commit install; fi
+	@echo "Ready: source $(BIN)/activate"
 
 demo: $(VENV)/.package  ## Fly a library scenario and draw it
 	@rm -rf runs/demo
@@ -84,7 +88,7 @@ $(VENV)/.package: pyproject.toml $(VENV)/.run
 	@$(PIP) install --no-deps --no-build-isolation -e .
 	@touch $@
 
-$(VENV)/.test $(VENV)/.learners $(VENV)/.docs: $(VENV)/.%: requirements/%.txt $(VENV)/.package
+$(VENV)/.dev $(VENV)/.test $(VENV)/.learners $(VENV)/.docs: $(VENV)/.%: requirements/%.txt $(VENV)/.package
 	@echo "Installing requirements/$*.txt."
 	@$(PIP) install -r requirements/$*.txt
 	@touch $@

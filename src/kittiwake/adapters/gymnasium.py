@@ -30,6 +30,7 @@ from kittiwake.runtime.engine import EngineName
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.simd_engine import SimdEngine
 from kittiwake.runtime.vector_env_engines import BatchStep, batch_engine
+from kittiwake.runtime.wait_notice import wait_notice
 from kittiwake.runtime.xla_engine import XlaEngine
 from kittiwake.scenario.document import written
 from kittiwake.sim.packing import Packing
@@ -100,7 +101,8 @@ class CompiledEnv:
     def _compiled(
         self, name: str, function: Callable[..., ArrayTree], *example: ArrayTree
     ) -> Callable[..., ArrayTree]:
-        with self.env.precision_context():
+        notice = wait_notice(f"compiling {name} of this task; later steps take no time")
+        with notice, self.env.precision_context():
             try:
                 return SimdEngine(self._cache).compile(name, function, *example)
             except UnsupportedError:
@@ -275,7 +277,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
         self.single_observation_space, self.single_action_space = spaces(self.env)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._batch = batch_engine(self.env, num_envs, engine)
+        with wait_notice(f"compiling the steps of {num_envs} environments"):
+            self._batch = batch_engine(self.env, num_envs, engine)
         self.engine, self.engine_reason = self._batch.name, self._batch.reason
         self._has_begun = False
         with self.env.precision_context():

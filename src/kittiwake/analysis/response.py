@@ -22,6 +22,8 @@ from typing_extensions import override
 
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import POSITION_WORLD_M, STATE_COLUMNS, Table
+from kittiwake.core.errors import MissingExtraError
+from kittiwake.core.extras import import_optional
 
 RISE = (0.1, 0.9)
 SETTLED = 0.02
@@ -31,6 +33,7 @@ LEAST_STEP_M = 1e-6
 AT_BOUND = 1e-6
 # smaller changes of a command, in its SI unit, are rounding
 LEAST_CHANGE = 1e-9
+LOESS, EXTRA = "skmisc.loess", "statistics"
 LOESS_SPAN, LOESS_DEGREE, LOESS_POINTS = 1.0, 2, 1000
 LEAST_POINTS = 20
 COMMAND = "cmd_"
@@ -208,19 +211,31 @@ def _saturated(
 
 def _roughness(time_s: Series, position_m: Points, angles_deg: Points) -> dict[str, float]:
     series = np.column_stack([position_m, np.unwrap(angles_deg, axis=0, period=360.0)])
-    if len(time_s) < LEAST_POINTS:
+    if len(time_s) < LEAST_POINTS or missing_roughness() is not None:
         return {}
     return {
         name: loess_error(time_s, values) for name, values in zip(QUANTITIES, series.T, strict=True)
     }
 
 
-def loess_error(time_s: Series, values: Series) -> float:
-    """Return the residual standard error of a LOESS curve through values over time."""
-    from skmisc.loess import loess
+def missing_roughness() -> str | None:
+    """Return the warning that flights have no roughness without the extra ``statistics``."""
+    try:
+        import_optional(LOESS, EXTRA)
+    except MissingExtraError as error:
+        return f"the roughness is left out, as {error}"
+    return None
 
+
+def loess_error(time_s: Series, values: Series) -> float:
+    """Return the residual standard error of a LOESS curve through values over time.
+
+    Raises:
+        MissingExtraError: without scikit-misc.
+    """
+    library = import_optional(LOESS, EXTRA)
     # the curve is smooth, so that more points would only take time
     thin = slice(None, None, max(1, -(-len(time_s) // LOESS_POINTS)))
-    curve = loess(time_s[thin], values[thin], span=LOESS_SPAN, degree=LOESS_DEGREE)
+    curve = library.loess(time_s[thin], values[thin], span=LOESS_SPAN, degree=LOESS_DEGREE)
     curve.fit()
     return float(curve.outputs.residual_scale)

@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import shapely
 from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
@@ -142,6 +141,8 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
         name: {"covered_share": covered_share(log, name, water[name], pattern)}
         for name, pattern in patterns.items()
     }
+    import shapely
+
     together = shapely.union_all(list(water.values()))
     positions_m = _places_in(together)
     fields = {found.field: found.unit for found in probe_samples(log)}
@@ -152,6 +153,8 @@ def survey_metrics(log: Log, scenario: Scenario, seed: int) -> dict[str, Any]:
 
 def covered_share(log: Log, vehicle: str, water: Any, pattern: SurveyPattern) -> float:
     """Return the share of positions in the water within half a lane spacing of the track."""
+    import shapely
+
     assert pattern.lane_spacing_m is not None
     track_m = log.tables[vehicle].part(POSITION_WORLD_M)[:, :2]
     track_m = track_m[np.isfinite(track_m).all(axis=1)]
@@ -200,6 +203,8 @@ def interpolated(
 
 def _places_in(water: Any) -> Places:
     """Return the centers of regular cells in a water area."""
+    import shapely
+
     west, south, east, north = water.bounds
     cell = max(east - west, north - south) / CELLS_ACROSS
     x, y = np.meshgrid(

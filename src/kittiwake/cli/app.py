@@ -10,6 +10,7 @@ from kittiwake.cli import BAD_INPUT
 from kittiwake.cli.bench import bench
 from kittiwake.cli.check import check
 from kittiwake.cli.compare import compare
+from kittiwake.cli.examples import examples
 from kittiwake.cli.export import export
 from kittiwake.cli.hub import hub
 from kittiwake.cli.identify import identify
@@ -73,6 +74,7 @@ COMMANDS = (
 )
 for command in COMMANDS:
     app.command(command.__name__.rstrip("_"), cls=Command)(command)
+app.add_typer(examples, name="examples")
 
 
 def run_command() -> int:

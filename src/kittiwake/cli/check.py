@@ -1,5 +1,8 @@
 """``kittiwake check``: validation of a scenario without flying it."""
 
+import json
+import sys
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from kittiwake.scenario.scenario import Scenario as LoadedScenario
 
 MAX_WARNINGS = 10
+MAX_COURSES = 5
 
 
 def matching_names(incomplete: str) -> list[str]:
@@ -61,8 +65,20 @@ AllowCode = Annotated[
 ]
 
 
-def check(scenario: Scenario, overrides: Overrides = None, *, allow_code: AllowCode = None) -> None:
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print what was found as an object on standard output.")
+]
+
+
+def check(
+    scenario: Scenario,
+    overrides: Overrides = None,
+    *,
+    as_json: AsJson = False,
+    allow_code: AllowCode = None,
+) -> None:
     """Check a scenario: names, values, rates and command types, each error with its line."""
+    from kittiwake.cli.course import courses
     from kittiwake.scenario.load import load_scenario
     from kittiwake.scenario.randomization import check_draws
     from kittiwake.tasks.randomization import Randomization
@@ -76,26 +92,53 @@ def check(scenario: Scenario, overrides: Overrides = None, *, allow_code: AllowC
         Randomization.of(loaded)
     if loaded.policy is not None:
         commander_of(loaded)
+    engine, reason = _engine(loaded)
+    if as_json:
+        _write_json(loaded, engine, reason)
+        return
     count = len(loaded.vehicles)
+    until = "until all guidance is done, at most " if loaded.until_done else ""
     show(
         f"{loaded.name}: can be flown. {count} vehicle{'s' if count > 1 else ''}, "
-        f"{loaded.duration_s:g} s at {loaded.rate_hz:g} Hz, seed {loaded.seed}."
+        f"{until}{loaded.duration_s:g} s at {loaded.rate_hz:g} Hz, seed {loaded.seed}."
     )
-    _show_engine(loaded)
+    found = courses(loaded)
+    for course in found[:MAX_COURSES]:
+        show(f"{course.sentence(loaded.duration_s)}.")
+    if len(found) > MAX_COURSES:
+        show(f"and {len(found) - MAX_COURSES} more courses")
+    because = f", because {reason}" if engine and reason else f", as {reason}" if reason else ""
+    show(f"Engine: {engine or 'unknown'}{because}.")
     show_scenario_warnings(loaded)
 
 
-def _show_engine(loaded: "LoadedScenario") -> None:
-    """Print the engine that flies the scenario, and why it is not the usual one."""
+def _engine(loaded: "LoadedScenario") -> tuple[str | None, str]:
+    """Return the engine that flies the scenario, and why it is not the usual one or unknown."""
     from kittiwake.runtime.simulation import Simulation
 
     try:
         chosen = Simulation(loaded).program.functions.chosen_engine
     except MissingExtraError as error:
-        show(f"Engine: unknown, as {error}.")
-        return
-    because = f", because {chosen.reason}" if chosen.reason else ""
-    show(f"Engine: {chosen.engine.name}{because}.")
+        return None, str(error)
+    return chosen.engine.name, chosen.reason
+
+
+def _write_json(loaded: "LoadedScenario", engine: str | None, reason: str) -> None:
+    from kittiwake.cli.course import courses
+
+    found = {
+        "name": loaded.name,
+        "vehicles": [*loaded.vehicles],
+        "duration_s": loaded.duration_s,
+        "until_done": loaded.until_done,
+        "rate_hz": loaded.rate_hz,
+        "seed": loaded.seed,
+        "engine": engine,
+        "engine_reason": reason or None,
+        "courses": [asdict(course) for course in courses(loaded)],
+        "warnings": loaded.warnings(),
+    }
+    sys.stdout.write(json.dumps(found) + "\n")
 
 
 def show_scenario_warnings(loaded: "LoadedScenario") -> None:

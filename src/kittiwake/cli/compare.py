@@ -56,6 +56,7 @@ def compare(
 
     from kittiwake.analysis.comparison_metrics import failures, metrics, save_table, summaries
     from kittiwake.analysis.plots.comparison import save_pictures
+    from kittiwake.analysis.response import missing_roughness
     from kittiwake.analysis.run_folder import default_folder, results_folder
     from kittiwake.cli.comparison_table import comparison_tables
     from kittiwake.runtime.comparison_flights import fly
@@ -70,6 +71,8 @@ def compare(
         raise ScenarioError(message)
     compared = variants(scenario, names, overrides or (), noise, allow_code)
     show_warnings(next(iter(compared.values())).unused_randomization())
+    if (warning := missing_roughness()) is not None:
+        show_warnings([warning])
     default = default_folder(f"compare-{Path(scenario).stem}")
     with (
         results_folder(out, default) as folder,

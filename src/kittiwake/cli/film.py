@@ -94,7 +94,8 @@ def still_into(folder: Path, time: str, options: FilmOptions) -> None:
 
     time_s, settings = _number("--still", time), options._replace(format=None).settings()
     log, scenario = _read(folder)
-    picture = still(log, scenario, time_s, settings.size[0], follow=settings.follow)
+    with show_frames():
+        picture = still(log, scenario, time_s, settings.size[0], follow=settings.follow)
     with output_file(folder / STILL_FILE) as unfinished:
         Image.fromarray(picture).save(unfinished)
     typer.echo(f"The picture is {folder / STILL_FILE}")

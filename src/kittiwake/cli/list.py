@@ -36,39 +36,18 @@ from kittiwake.swarm import BEHAVIORS, RADIOS
 from kittiwake.tasks import TASKS
 from kittiwake.vehicles import VEHICLES
 
-REGISTRIES: tuple[Registry, ...] = (
-    TASKS,
-    VEHICLES,
-    SENSORS,
-    SENSOR_ERRORS,
-    ESTIMATORS,
-    CONTROLLERS,
-    GUIDANCE,
-    AVOIDANCE,
-    BEHAVIORS,
-    RADIOS,
-    ROTORS,
-    FORCES,
-    GROUND_EFFECTS,
-    BATTERIES,
-    FAULTS,
-    WINDS,
-    TURBULENCE,
-    ATMOSPHERES,
-    CURRENTS,
-    REGIONS,
-    PLATFORMS,
-    OBSTACLES,
-    SATELLITES,
-    RANGE_ERRORS,
-    PLUMES,
-    FIELDS,
-    TERRAINS,
-    WAVES,
-    INTERACTIONS,
-    PHYSICS,
-)
 SCENARIOS = "scenarios"
+# families of components by subject
+SUBJECTS: dict[str, tuple[Registry, ...]] = {
+    "Vehicles": (VEHICLES, ROTORS, FORCES, GROUND_EFFECTS, BATTERIES, FAULTS),
+    "Autonomy": (CONTROLLERS, GUIDANCE, AVOIDANCE, ESTIMATORS, SENSORS, SENSOR_ERRORS),
+    "Many vehicles and learning": (BEHAVIORS, RADIOS, TASKS),
+    "World": (
+        *(WINDS, TURBULENCE, ATMOSPHERES, CURRENTS, WAVES, REGIONS, OBSTACLES, PLATFORMS),
+        *(TERRAINS, FIELDS, PLUMES, SATELLITES, RANGE_ERRORS, INTERACTIONS, PHYSICS),
+    ),
+}
+REGISTRIES = tuple(registry for registries in SUBJECTS.values() for registry in registries)
 KINDS = (SCENARIOS, *(registry.family for registry in REGISTRIES))
 # alternative spellings
 ALIASES = {"behaviours": "behaviors"}
@@ -98,11 +77,18 @@ def list_(
         names = sorted(name for entries in chosen.values() for name in entries)
         sys.stdout.write(json.dumps(names) + "\n")
         return
+    if word is None:
+        _show_scenarios(listed[SCENARIOS])
+        for subject, registries in SUBJECTS.items():
+            _show_heading(subject)
+            for registry in registries:
+                if listed[registry.family]:
+                    _show(registry.family, listed[registry.family])
+        return
     for family, entries in chosen.items():
         if family == SCENARIOS:
-            for title, names in groups().items():
-                _show(f"{SCENARIOS}: {title}", {name: entries[name] for name in names})
-        elif entries or word:
+            _show_scenarios(entries)
+        else:
             _show(family, entries)
 
 
@@ -111,8 +97,15 @@ def _summaries_by_kind() -> dict[str, dict[str, str]]:
     listed: dict[str, dict[str, str]] = {kind: {} for kind in KINDS}
     listed[SCENARIOS] = summaries()
     for registry in REGISTRIES:
-        listed[registry.family] = {n: entry.summary for n, entry in registry.entries.items()}
+        listed[registry.family] = {
+            name: entry.summary for name, entry in sorted(registry.entries.items())
+        }
     return listed
+
+
+def _show_scenarios(entries: dict[str, str]) -> None:
+    for title, names in groups().items():
+        _show(f"{SCENARIOS}: {title}", {name: entries[name] for name in names})
 
 
 def _show(family: str, entries: dict[str, str]) -> None:
@@ -125,11 +118,17 @@ def _show(family: str, entries: dict[str, str]) -> None:
     )
     table.add_column(style="cyan", no_wrap=True, min_width=24)
     table.add_column()
-    for name in sorted(entries):
+    for name in entries:
         table.add_row(name, Text(entries[name]))  # as Text, so that brackets are not markup
     if not entries:
         table.add_row("none", "")
     Console().print(table, "", sep="\n")
+
+
+def _show_heading(subject: str) -> None:
+    from rich.console import Console
+
+    Console().rule(f"[bold]{subject}", align="left")
 
 
 def _describe(name: str, listed: dict[str, dict[str, str]], *, as_json: bool) -> None:

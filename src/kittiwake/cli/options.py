@@ -9,7 +9,11 @@ import typer
 from kittiwake.core.errors import CockpitError
 
 Duration = Annotated[
-    str | None, typer.Option(metavar="S", help="Simulated seconds in place of the scenario's.")
+    str | None,
+    typer.Option(
+        metavar="S|until-done",
+        help="Simulated seconds, not the scenario's; until-done: until all guidance is done.",
+    ),
 ]
 Seed = Annotated[str | None, typer.Option(metavar="N", help="Seed of every random stream.")]
 OutFolder = Annotated[

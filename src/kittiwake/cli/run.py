@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
 
 MAX_SEED = 2**63 - 1
+UNTIL_DONE = "until-done"
 
 CheckpointEvery = Annotated[
     str | None,
@@ -265,6 +266,8 @@ def keep_compiled() -> None:
 
 def as_overrides(duration: str | None, seed: str | None) -> list[str]:
     """Return the options as overrides of the scenario."""
+    if duration == UNTIL_DONE:
+        return ["time.duration_s=null", "time.until_done=true", *as_overrides(None, seed)]
     values = {
         "time.duration_s": None if duration is None else _duration_s(duration),
         "seed": None if seed is None else _seed(seed),
@@ -276,7 +279,7 @@ def _duration_s(written: str) -> float:
     with contextlib.suppress(ValueError):
         if 0.0 < float(written) < inf:
             return float(written)
-    message = f"`--duration`: got {written}; must be a number above 0"
+    message = f"`--duration`: got {written}; must be a number above 0, or {UNTIL_DONE}"
     raise ScenarioError(message)
 
 
@@ -324,10 +327,11 @@ def show_progress(*, shown: bool) -> "Generator[Follow]":
         task = bar.add_task("compiling", total=None)
 
         def follow(flight: "Flight") -> "Callable[[float], None]":
-            total = flight.duration_s
+            total = None if flight.until_done else flight.duration_s
+            of = "s" if total is None else f"of {total:g} s"
 
             def show(time_s: float) -> None:
-                text = f"flying {time_s:.1f} of {total:g} s"
+                text = f"flying {time_s:.1f} {of}"
                 bar.update(task, completed=time_s, total=total, description=text)
 
             return show

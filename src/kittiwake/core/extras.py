@@ -10,8 +10,11 @@ PACKAGES = {
     "cv2": "opencv-python-headless",
     "imageio_ffmpeg": "imageio-ffmpeg",
     "pygame": "pygame-ce",
+    "skmisc": "scikit-misc",
 }
 
+# extras of which no module owns the only import
+SURVEY = "survey"
 # modules of the page, which the extra ``cockpit`` installs
 COCKPIT, COCKPIT_MODULES = "cockpit", ("viser", "websockets")
 

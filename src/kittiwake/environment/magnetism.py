@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from math import degrees
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import import_optional
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.world import Origin
 
@@ -16,11 +17,10 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
     """Return the field at a position and time, to the east, to the north and up.
 
     Raises:
+        MissingExtraError: without pygeomag.
         ScenarioError: for a time or a height outside the model's validity.
     """
-    # imported here, as it takes a tenth of a second that other scenarios need not wait for
-    from pygeomag import GeoMag
-
+    model = import_optional("pygeomag", "magnetic")
     altitude_m = float(origin.altitude_m)
     if not LOWEST_M <= altitude_m <= HIGHEST_M:
         message = (
@@ -29,7 +29,7 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
         )
         raise ScenarioError(message)
     try:
-        field = GeoMag(base_year=time_utc).calculate(
+        field = model.GeoMag(base_year=time_utc).calculate(
             glat=degrees(float(origin.latitude_rad)),
             glon=degrees(float(origin.longitude_rad)),
             alt=altitude_m / 1000.0,

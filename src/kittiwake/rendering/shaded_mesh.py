@@ -11,6 +11,7 @@ import numpy as np
 from jaxtyping import Float, Float64, Int
 
 from kittiwake.rendering.colored_mesh import ColoredMesh
+from kittiwake.rendering.shapes import encloses_volume
 
 CREASE_RAD = radians(40.0)
 # vertices closer than this share of the mesh size are merged
@@ -39,7 +40,7 @@ def shade(mesh: ColoredMesh) -> ShadedMesh:
     real = np.linalg.norm(areas, axis=1) > MIN_AREA_SHARE * size_m**2
     corners_m, vertices, areas = corners_m[real], vertices[real], areas[real]
     normals = _smooth_normals(vertices, areas)
-    if _is_closed(corners_m, vertices):
+    if encloses_volume(corners_m, vertices):
         return ShadedMesh(corners_m, normals)
     return _both_sides(corners_m, normals)
 
@@ -88,12 +89,3 @@ def _smooth_normals(vertices: Int[np.ndarray, "triangles 3"], areas: np.ndarray)
     total = np.zeros((vertices.size, 3))
     np.add.at(total, one[similar], areas[two[similar] // 3])
     return (total / np.linalg.norm(total, axis=1)[:, None]).reshape(-1, 3, 3)
-
-
-def _is_closed(corners_m: Triangles, vertices: Int[np.ndarray, "triangles 3"]) -> bool:
-    """Return True if each edge occurs in both directions and the volume is positive."""
-    start, end = vertices.ravel(), np.roll(vertices, -1, axis=1).ravel()
-    count = int(vertices.max(initial=0)) + 1
-    there, back = start * count + end, end * count + start
-    volume = np.einsum("ij,ij->i", corners_m[:, 0], np.cross(corners_m[:, 1], corners_m[:, 2]))
-    return bool(np.array_equal(np.sort(there), np.sort(back))) and float(volume.sum()) > 0.0

@@ -3,7 +3,6 @@
 from typing import NamedTuple
 
 import numpy as np
-import trimesh
 from jaxtyping import Float, Int
 
 from kittiwake.rendering.colored_mesh import ColoredMesh
@@ -44,8 +43,21 @@ def merge(*shapes: Shape) -> Shape:
 
 def is_closed(mesh: ColoredMesh) -> bool:
     """Return True if a mesh is watertight with consistent outward faces."""
-    surface = trimesh.Trimesh(mesh.vertices_m, mesh.faces, process=False)
-    return bool(surface.is_watertight and surface.is_winding_consistent and surface.volume > 0.0)
+    return encloses_volume(mesh.vertices_m.astype(float)[mesh.faces], mesh.faces)
+
+
+def encloses_volume(
+    corners_m: Float[np.ndarray, "faces 3 3"], vertices: Int[np.ndarray, "faces 3"]
+) -> bool:
+    """Return True if each edge occurs in both directions and the volume is positive."""
+    # as 64 bits, which hold the square of the number of vertices
+    start = vertices.astype(np.int64)
+    start, end = start.ravel(), np.roll(start, -1, axis=1).ravel()
+    count = int(vertices.max(initial=0)) + 1
+    there, back = np.sort(start * count + end), np.sort(end * count + start)
+    paired = np.array_equal(there, back)
+    volume = np.einsum("ij,ij->i", corners_m[:, 0], np.cross(corners_m[:, 1], corners_m[:, 2]))
+    return paired and float(volume.sum()) > 0.0
 
 
 def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:
@@ -57,8 +69,16 @@ def box(sides_m: Point, center_m: Point = (0.0, 0.0, 0.0)) -> Shape:
 
 def hull(points_m: Points) -> Shape:
     """Return the convex hull of points."""
-    around = trimesh.Trimesh(points_m).convex_hull
-    return Shape(np.asarray(around.vertices, float), np.asarray(around.faces, int))
+    # imported here, since it takes a tenth of a second and most flights do not need it
+    from scipy.spatial import ConvexHull
+
+    around = ConvexHull(points_m)
+    corners = around.points[around.simplices]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    inward = np.einsum("ij,ij->i", normals, around.equations[:, :3]) < 0.0
+    faces = np.where(inward[:, None], around.simplices[:, ::-1], around.simplices)
+    used, renumbered = np.unique(faces, return_inverse=True)
+    return Shape(around.points[used], renumbered.reshape(-1, 3))
 
 
 def revolved(profile_m: Float[np.ndarray, "points 2"], sections: int = 24) -> Shape:

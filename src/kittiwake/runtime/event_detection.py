@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 
+from kittiwake.analysis.log import COMPLETED
 from kittiwake.analysis.table import (
     CONTACT,
     EMPTY,
@@ -33,7 +34,7 @@ class EarlyEnd(NamedTuple):
     """Status and reason of a flight that ends before its last tick."""
 
     status: str
-    reason: str
+    reason: str | None
 
 
 class DetectedEvent(NamedTuple):
@@ -50,11 +51,13 @@ class EventDetector:
     """Detector of events in one flight, block by block.
 
     A vehicle whose state is not finite ends the flight as diverged. One that leaves its limits ends
-    it as failed if ``fails_when_lost``, and is only noted otherwise.
+    it as failed if ``fails_when_lost``, and is only noted otherwise. With ``until_done`` the flight
+    ends when all vehicles whose guidance has an end are done or lost.
     """
 
     layout: RowLayout
     fails_when_lost: bool
+    until_done: bool = False
     # vehicles whose first row continues a flight that is not known: what it counts is no event
     continued: frozenset[str] = frozenset()
     events: list[Event] = field(default_factory=list)
@@ -79,12 +82,34 @@ class EventDetector:
         )
         ending = next((detected for detected in found if detected.ends is not None), None)
         until_s = np.inf if ending is None else ending.time_s
+        done_s = self._done_s(block) if self.until_done else None
+        if done_s is not None and done_s < until_s:
+            ending, until_s = None, done_s
         self.events += [Event(*detected[:3]) for detected in found if detected.time_s <= until_s]
-        if ending is None:
+        if until_s == np.inf:
             return block, None
         kept = {name: values[values[:, 0] <= until_s] for name, values in block.items()}
+        if ending is None:
+            return kept, EarlyEnd(COMPLETED, None)
         reason = f"{ending.vehicle} {ending.event} at {ending.time_s:g} s"
         return kept, EarlyEnd(str(ending.ends), reason)
+
+    def _done_s(self, block: RowBlock) -> float | None:
+        """Return the time at which the last vehicle was done or lost; None while one is not."""
+        done_s = []
+        for name, values in block.items():
+            columns = self.layout.columns[name]
+            if FINISHED not in columns:
+                continue
+            over = (values[:, columns.index(FINISHED)] > 0.0) | (
+                values[:, columns.index(STATUS)] > 0.0
+            )
+            if not over[-1]:
+                return None
+            # the row after the last one in which it was not
+            first = int(np.flatnonzero(~over)[-1]) + 1 if not over.all() else 0
+            done_s.append(float(values[first, 0]))
+        return max(done_s, default=None)
 
     def close(self, time_s: float) -> None:
         """Note unfinished tasks of vehicles that were not lost."""

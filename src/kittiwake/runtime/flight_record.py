@@ -100,6 +100,7 @@ class FlightRecord:
         log_every: int,
         *,
         fails_when_lost: bool,
+        until_done: bool = False,
         tick: int = 0,
     ) -> None:
         """Begin a record.
@@ -109,6 +110,7 @@ class FlightRecord:
             rate_hz: physics steps per second.
             log_every: number of steps per kept row; events and the end are kept as well.
             fails_when_lost: True if a vehicle that leaves its limits ends the flight.
+            until_done: True if the flight ends when all guidance with an end is done.
             tick: number of the first step that is recorded.
         """
         self.layout, self.rate_hz = layout, rate_hz
@@ -119,6 +121,7 @@ class FlightRecord:
         self._detector = EventDetector(
             layout,
             fails_when_lost=fails_when_lost,
+            until_done=until_done,
             continued=frozenset(layout.columns if tick > 0 else ()),
         )
         self._thinnings = self._new_thinnings(layout)

@@ -37,6 +37,7 @@ class Flight:
         duration_s: simulated time, from tick 0 to the last tick inclusive.
         log_every: number of steps per logged row; events and the end are logged as well.
         fails_when_lost: True if a vehicle that leaves its limits ends the flight.
+        until_done: True if it ends when all guidance with an end is done.
         after_block: called after each block that does not end the flight.
         resumed_at_s: time of the checkpoint from which it continues; None from the start.
     """
@@ -46,6 +47,7 @@ class Flight:
     duration_s: float
     log_every: int
     fails_when_lost: bool
+    until_done: bool
     after_block: Callable[["Flight"], None] = lambda _: None
 
     resumed_at_s: float | None = field(default=None, init=False)
@@ -57,7 +59,11 @@ class Flight:
         self.layout: RowLayout = self.executor.layout
         self._present = self.layout
         self.record = FlightRecord(
-            self.layout, self.rate_hz, self.log_every, fails_when_lost=self.fails_when_lost
+            self.layout,
+            self.rate_hz,
+            self.log_every,
+            fails_when_lost=self.fails_when_lost,
+            until_done=self.until_done,
         )
         self.last_tick = steps_in(self.duration_s, self.rate_hz)
         self._state = self.executor.begin(self.seed, self.last_tick + 1)

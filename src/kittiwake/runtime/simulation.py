@@ -180,11 +180,15 @@ class Simulation:
 
         Raises:
             ValueError: for less than one world.
-            ScenarioError: if a component in plain Python flies, which cannot be batched.
+            ScenarioError: if a component in plain Python flies, which cannot be batched, or a
+                flight would end when its guidance is done.
         """
         if count < 1:
             message = f"`count`: got {count}; must be at least 1"
             raise ValueError(message)
+        if self.scenario.until_done:
+            message = "`time.until_done`: worlds of a batch fly equally long; write duration_s"
+            raise ScenarioError(message)
         first = self.scenario.seed if seed is None else seed
         seeds = range(first, first + count)
         if not is_randomized(self.scenario):
@@ -320,6 +324,7 @@ class Simulation:
             duration_s=self.scenario.duration_s if duration_s is None else duration_s,
             log_every=self.scenario.log_every,
             fails_when_lost=self.scenario.fails_when_lost,
+            until_done=self.scenario.until_done,
         )
 
     def finished_log(self, flight: FlownFlight, memory: Memory) -> Log:

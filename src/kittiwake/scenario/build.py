@@ -37,6 +37,8 @@ from kittiwake.sim.schedule import steps_between
 from kittiwake.swarm import RADIOS
 from kittiwake.world.world import WorldModel
 
+# the longest flight that ends when its guidance is done
+LONGEST_S = 3600.0
 RADIO_KEY = ("world", "radio")
 POLICY_KEY = ("policy",)
 
@@ -151,6 +153,7 @@ class _Builder:
             duration_s=duration_s,
             rate_hz=rate_hz,
             log_every=log_every,
+            until_done=bool(time.until_done),
             fails_when_lost=schema.lost_vehicle == "fail",
             world=world,
             physics=physics,
@@ -199,6 +202,11 @@ class _Builder:
     def _duration_s(self, time: TimeSettings, vehicles: Mapping[str, AssembledVehicle]) -> float:
         ends = [guidance.end_s() for guidance in _guidances(vehicles)]
         finite = [end for end in ends if end]
+        if time.until_done:
+            finite.append(LONGEST_S)
+            if not any(guidance.ends for guidance in _guidances(vehicles)):
+                message = "no guidance of this scenario has an end; omit it, and write duration_s"
+                self.problems.add(("time", "until_done"), message)
         if time.duration_s is None and not finite:
             if self.problems.lines:  # an invalid guidance may have given the duration
                 return 0.0

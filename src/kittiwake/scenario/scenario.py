@@ -82,6 +82,7 @@ class Scenario:
     rate_hz: float
     log_every: int
     fails_when_lost: bool
+    until_done: bool
     world: WorldModel
     physics: AbstractPhysics
     vehicles: dict[str, AssembledVehicle]
@@ -120,6 +121,7 @@ class Scenario:
         rate_hz: float | int = 50.0,
         duration_s: float | int | None = None,
         log_rate_hz: float | int | None = None,
+        until_done: bool = False,
         **others: Any,
     ) -> None:
         """Define a scenario, with the values of a scenario file.
@@ -133,6 +135,8 @@ class Scenario:
             rate_hz: physics steps per second.
             duration_s: simulated time; by default until guidance ends.
             log_rate_hz: rows of the log per second; one for every step by default.
+            until_done: True if a flight ends when all guidance with an end is done; the duration
+                is then the longest one, an hour by default.
             others: further keys of a scenario file, such as ``physics``, ``task`` or
                 ``lost_vehicle``.
 
@@ -147,11 +151,12 @@ class Scenario:
                     unknown_argument("Scenario", key, signature(Scenario).parameters)
                 )
         time = {"rate_hz": rate_hz, "duration_s": duration_s, "log_rate_hz": log_rate_hz}
+        time |= {"until_done": until_done}
         data = {
             "name": name,
             "description": description,
             "seed": seed,
-            "time": {key: value for key, value in time.items() if value is not None},
+            "time": {key: value for key, value in time.items() if value not in (None, False)},
             "world": world or {},
             **others,
             "vehicles": vehicles or {},

@@ -40,11 +40,14 @@ class TimeSettings(eqx.Module):
     """``time``: physics rate, log rate and duration.
 
     Without ``log_rate_hz`` every step is logged. Guidance with an end gives the default duration.
+    With ``until_done`` a flight ends as soon as all guidance with an end is done, at the latest
+    after the duration, by default an hour.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
     duration_s: Annotated[Real, POSITIVE] | None = None
     log_rate_hz: Annotated[Real, POSITIVE] | None = None
+    until_done: bool = False
 
 
 class WorldSettings(eqx.Module):

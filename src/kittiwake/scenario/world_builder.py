@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.errors import ScenarioError, did_you_mean
+from kittiwake.core.errors import MissingExtraError, ScenarioError, did_you_mean
 from kittiwake.environment import (
     ATMOSPHERES,
     CURRENTS,
@@ -167,7 +167,7 @@ def _magnetic_field(settings: WorldSettings, start_utc: datetime) -> tuple[Vec3 
         return settings.magnetic_field_world_t, ""
     try:
         return earth_field_world_t(settings.origin, start_utc), ""
-    except ScenarioError as error:
+    except (MissingExtraError, ScenarioError) as error:
         return None, str(error)
 
 

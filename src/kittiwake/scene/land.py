@@ -1,10 +1,9 @@
 """Land around surveyed waters, and islands in them."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
-import shapely
-from shapely import Polygon
 
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Shape, merge
@@ -32,7 +31,7 @@ def land_meshes(flight: FlightInfo, width_m: float | None = None) -> list[tuple[
     ]
 
 
-def surveyed_waters(flight: FlightInfo) -> list[Polygon]:
+def surveyed_waters(flight: FlightInfo) -> list[Any]:
     """Return the waters of all coverage patterns, with islands as holes, each one once."""
     scenario, waters = flight.scenario, {}
     for pattern in coverages(scenario.document, scenario.vehicles, scenario.tables).values():
@@ -41,14 +40,19 @@ def surveyed_waters(flight: FlightInfo) -> list[Polygon]:
     return [*waters.values()]
 
 
-def _land(water: Polygon, waters: list[Polygon], width_m: float | None) -> Shape:
+def _land(water: Any, waters: list[Any], width_m: float | None) -> Shape:
+    import shapely
+
     west, south, east, north = water.bounds
     shore_m = SHORE * max(east - west, north - south) if width_m is None else width_m
-    land = shapely.buffer(Polygon(water.exterior), shore_m).difference(shapely.union_all(waters))
+    around = shapely.buffer(shapely.Polygon(water.exterior), shore_m)
+    land = around.difference(shapely.union_all(waters))
     return merge(_top(land), *(_bank(ring) for ring in (water.exterior, *water.interiors)))
 
 
-def _top(land: shapely.Geometry) -> Shape:
+def _top(land: Any) -> Shape:
+    import shapely
+
     triangles = shapely.get_parts(shapely.constrained_delaunay_triangles(land))
     # the ring of a triangle repeats its first corner
     corners = np.array([shapely.get_coordinates(one)[:3] for one in triangles])
@@ -56,8 +60,10 @@ def _top(land: shapely.Geometry) -> Shape:
     return Shape(points.reshape(-1, 3), np.arange(3 * len(corners)).reshape(-1, 3))
 
 
-def _bank(ring: shapely.LinearRing) -> Shape:
+def _bank(ring: Any) -> Shape:
     """Return the slope from the land down into the water."""
+    import shapely
+
     line = shapely.get_coordinates(ring)
     count = len(line)
     high = np.column_stack([line, np.full(count, HEIGHT_M)])

@@ -27,6 +27,14 @@ Positions = Float64[np.ndarray, "positions 3"]
 
 
 def planned_positions_world_m(vehicle: AssembledVehicle, origin: Origin) -> Positions:
+    """Return the positions of a vehicle's guidance in order; of a long route only some."""
+    route = route_world_m(vehicle, origin)
+    if len(route) > MAX_POSITIONS:
+        route = route[np.linspace(0, len(route) - 1, MAX_POSITIONS).round().astype(int)]
+    return route
+
+
+def route_world_m(vehicle: AssembledVehicle, origin: Origin) -> Positions:
     """Return the positions of a vehicle's guidance in order, including all mission steps."""
     parts = [
         positions
@@ -34,8 +42,6 @@ def planned_positions_world_m(vehicle: AssembledVehicle, origin: Origin) -> Posi
         for positions in _positions(guidance, origin)
     ]
     route = np.concatenate([np.empty((0, 3)), *parts])
-    if len(route) > MAX_POSITIONS:
-        route = route[np.linspace(0, len(route) - 1, MAX_POSITIONS).round().astype(int)]
     return route[np.isfinite(route).all(axis=1)]
 
 

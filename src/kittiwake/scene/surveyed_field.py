@@ -1,7 +1,6 @@
 """Colors of the water by the first field of the world, as on the map of a survey."""
 
 import numpy as np
-import shapely
 from jaxtyping import Float64, UInt8
 
 from kittiwake.analysis.plots.panels import ColorScale
@@ -27,19 +26,22 @@ class SurveyedField:
     def __init__(self, flight: FlightInfo, name: str, field: TrueField) -> None:
         self.name, self._field = name, field
         self._unit = str(field.field.kind.unit).replace("ug/", "µg/")
-        waters = shapely.union_all(surveyed_waters(flight))
+        waters = surveyed_waters(flight)
         low, high = (corner[:2] for corner in extent_of(flight)[:2])
-        if not waters.is_empty:
-            low, high = np.reshape(waters.bounds, (2, 2))
+        if waters:
+            bounds = np.array([water.bounds for water in waters])
+            low, high = bounds[:, :2].min(axis=0), bounds[:, 2:].max(axis=0)
         self.cell_m = float((high - low).max()) / CELLS
         east, north = (
             np.arange(begin + 0.5 * self.cell_m, end, self.cell_m)
             for begin, end in zip(low, high, strict=True)
         )
         centers = np.stack(np.meshgrid(east, north), axis=-1).reshape(-1, 2)
-        if not waters.is_empty:
+        if waters:
+            import shapely
+
             # with the cells at the shore, where land is above the water
-            covered = shapely.buffer(waters, 0.75 * self.cell_m)
+            covered = shapely.buffer(shapely.union_all(waters), 0.75 * self.cell_m)
             centers = centers[shapely.intersects_xy(covered, *centers.T)]
         self.centers_world_m: Float64[np.ndarray, "cells 2"] = centers
         self._scale = ColorScale.of(self._field.at(centers, 0.0))

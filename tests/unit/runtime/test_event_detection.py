@@ -3,7 +3,7 @@
 import numpy as np
 
 from kittiwake.analysis.table import Event
-from kittiwake.runtime.event_detection import EventDetector
+from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
 from kittiwake.runtime.row_layout import RowLayout
 
 COLUMNS = ("time_s", "landings", "touch_speed_mps", "touched_deck", "touch_offset_m", "status")
@@ -84,3 +84,25 @@ def test_a_fix_that_is_lost_and_found_again_is_reported_over_blocks():
         Event(1.0, "tern", "gnss lost its fix"),
         Event(2.5, "tern", "gnss has a fix"),
     ]
+
+
+def test_a_flight_until_done_ends_with_its_last_vehicle():
+    columns = dict.fromkeys(("tern", "gull"), ("time_s", "guidance.finished", "status"))
+    columns["vessel"] = ("time_s", "status")
+    empty = dict.fromkeys(columns, ())
+    layout = RowLayout(columns, empty, empty, empty, empty)
+    detector = EventDetector(layout, fails_when_lost=True, until_done=True)
+    first = {
+        "tern": block(0.0, (0.0,), (1.0,)),
+        "gull": block(0.0, (0.0,), (0.0,)),
+        "vessel": block(0.0, (), ()),
+    }
+    assert detector.detect(first, no_violations)[1] is None
+    second = {
+        "tern": block(1.0, (1.0,), (1.0,), (1.0,)),
+        "gull": block(1.0, (0.0,), (1.0,), (1.0,)),
+        "vessel": block(1.0, (), (), ()),
+    }
+    kept, early_end = detector.detect(second, no_violations)
+    assert early_end == EarlyEnd("completed", None)
+    assert {name: rows[-1, 0] for name, rows in kept.items()} == dict.fromkeys(columns, 1.5)

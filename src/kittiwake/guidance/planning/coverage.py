@@ -21,12 +21,9 @@ from shapely import LinearRing, Polygon
 from shapely.affinity import rotate
 from shapely.geometry.base import BaseGeometry
 
-from kittiwake.core.errors import ScenarioError
+from kittiwake.guidance.planning.lane_gaps import gaps_over
 from kittiwake.guidance.planning.open_water import TOLERANCE_M, OpenWater, Pair, length_m
 
-MAX_LANES = 1000
-# relative tolerance of a whole number of spacings
-SPACING_TOLERANCE = 1e-9
 RECTANGLE_TOLERANCE = 1e-9
 # largest number of headings that are tried for the fewest lanes
 MAX_HEADINGS = 180
@@ -47,23 +44,6 @@ class Lane(NamedTuple):
         """Return both ends in the order in which they are passed."""
         ends = [(self.begin_m, self.across_m), (self.end_m, self.across_m)]
         return ends[::-1] if back else ends
-
-
-def gaps_over(width_m: float, spacing_m: float) -> int:
-    """Return the number of gaps between lanes that fill a width.
-
-    Raises:
-        ScenarioError: if there would be too many lanes.
-    """
-    gaps = width_m / spacing_m
-    if gaps > MAX_LANES - 1:
-        message = (
-            f"`lane_spacing_m`: got {spacing_m:g}, which is {gaps:.3g} lanes over a width of "
-            f"{width_m:.6g} m; must be {MAX_LANES} lanes at most: write at least "
-            f"{width_m / (MAX_LANES - 1):.3g}"
-        )
-        raise ScenarioError(message)
-    return max(math.ceil(gaps - SPACING_TOLERANCE), 1)
 
 
 def coverage_path(

@@ -7,17 +7,16 @@ islands, at a margin from the shore, as described in ``coverage``.
 """
 
 import math
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import equinox as eqx
-from shapely import Polygon
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import SURVEY, import_optional
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.guidance.planning.coverage import coverage_path, gaps_over
-from kittiwake.guidance.planning.open_water import Pair, free_water, islands_reaching_out
+from kittiwake.guidance.planning.lane_gaps import gaps_over
 from kittiwake.guidance.shore import Shore
 from kittiwake.world.world import Origin
 
@@ -33,7 +32,10 @@ MAX_PLACES = 5000
 # a plane is no map of the Earth beyond this distance
 MAX_DISTANCE_M = 100e3
 
+SHAPELY = "shapely"
+
 Corner = tuple[Real, Real]
+Pair = tuple[float, float]
 
 
 class SurveyPattern(eqx.Module):
@@ -99,19 +101,25 @@ class SurveyPattern(eqx.Module):
         corners = [(x, y) for y, pair in zip(offsets, ends, strict=True) for x in pair]
         return self._placed(corners)
 
-    def water(self, origin: Origin | None = None) -> Polygon:
-        """Return the polygon that a coverage covers, without islands and margin.
+    def water(self, origin: Origin | None = None) -> Any:
+        """Return the polygon of Shapely that a coverage covers, without islands and margin.
 
         Raises:
+            MissingExtraError: without Shapely.
             ScenarioError: if it is invalid.
         """
         name, outline, islands = self._rings(origin)
+        import_optional(SHAPELY, SURVEY)
+        from kittiwake.guidance.planning.open_water import free_water
+
         return free_water(outline, islands, float(self.margin_m), name)
 
     def warnings(self, origin: Origin | None = None) -> tuple[str, ...]:
         """Return warnings about islands that reach beyond the shore."""
         if self.shape != "coverage":
             return ()
+        from kittiwake.guidance.planning.open_water import islands_reaching_out
+
         _, outline, islands = self._rings(origin)
         return tuple(
             f"pattern.{name} reaches out of the polygon; the part outside is ignored"
@@ -139,6 +147,9 @@ class SurveyPattern(eqx.Module):
 
     def _coverage_path(self, origin: Origin | None) -> tuple[Vec3, ...]:
         assert self.lane_spacing_m is not None
+        import_optional(SHAPELY, SURVEY)
+        from kittiwake.guidance.planning.coverage import coverage_path
+
         water, heading = self.water(origin), self.heading_rad
         first = self.polygon_world_m[0] if self.file is None else (water.exterior.coords[0][:2])
         begin = (float(first[0]), float(first[1]))

@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from kittiwake.core.errors import ScenarioError
+from kittiwake.core.extras import import_optional
 from kittiwake.environment.obstacles.triangles import TriangleMesh
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -65,9 +66,7 @@ def _content(path: Path) -> bytes:
 
 def _corners(path: Path, content: bytes) -> Float[np.ndarray, "triangles 3 3"]:
     """Return the triangles of a file in its own order."""
-    # imported here, as it takes half a second and only meshes need it
-    import trimesh
-
+    trimesh = import_optional("trimesh", "mesh")
     file_type = FORMATS[path.suffix.lower()]
     if file_type == "stl":
         _refuse_cut_off(path, content)
