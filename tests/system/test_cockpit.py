@@ -302,7 +302,7 @@ def go_to_click(page, out):
 def pause(page, out):
     """Pause; return the time flown during a second."""
     press(page, "Pause")
-    expect(page.get_by_text("paused")).to_be_visible()
+    expect(page.get_by_text("Paused", exact=True)).to_be_visible()
     time.sleep(0.5)
     before_s = logged(out)[-1, 0]
     time.sleep(1.0)
