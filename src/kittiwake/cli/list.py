@@ -78,12 +78,7 @@ def list_(
         sys.stdout.write(json.dumps(names) + "\n")
         return
     if word is None:
-        _show_scenarios(listed[SCENARIOS])
-        for subject, registries in SUBJECTS.items():
-            _show_heading(subject)
-            for registry in registries:
-                if listed[registry.family]:
-                    _show(registry.family, listed[registry.family])
+        _show_all(listed)
         return
     for family, entries in chosen.items():
         if family == SCENARIOS:
@@ -101,6 +96,15 @@ def _summaries_by_kind() -> dict[str, dict[str, str]]:
             name: entry.summary for name, entry in sorted(registry.entries.items())
         }
     return listed
+
+
+def _show_all(listed: dict[str, dict[str, str]]) -> None:
+    _show_scenarios(listed[SCENARIOS])
+    for subject, registries in SUBJECTS.items():
+        _show_heading(subject)
+        for registry in registries:
+            if listed[registry.family]:
+                _show(registry.family, listed[registry.family])
 
 
 def _show_scenarios(entries: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from kittiwake.cockpit.layers import Options
 from kittiwake.cockpit.node_factory import NodeFactory
 from kittiwake.cockpit.scene_nodes import SceneNodes
 from kittiwake.cockpit.server import PageServer
+from kittiwake.cockpit.theme import LIGHT, configure_sky
 from kittiwake.scene.lines import color_of
 from kittiwake.scene.log_playback import LogPlayback
 
@@ -93,6 +94,7 @@ def record_scene(playback: LogPlayback, progress: Progress) -> RecordedScene:
     server = PageServer()
     try:
         # the page draws the whole paths by itself
+        configure_sky(server.scene, playback.flight, LIGHT)
         scene = SceneNodes(server.scene, playback.flight, options=Options(trails=False))
         rgb = np.repeat([color_of(number) for number in range(len(names))], segments, axis=0)
         colors = np.repeat(rgb[:, None], 2, axis=1).astype(np.uint8)
