@@ -10,7 +10,7 @@ from math import atan2, degrees, hypot, isfinite
 RADIUS = 46.0
 PIXELS_PER_DEG = 1.0
 # marks of pitch in degrees
-LADDER_DEG = (-30, -20, -10, 10, 20, 30)
+PITCH_LINES_DEG = (-30, -20, -10, 10, 20, 30)
 # the ground must fill the dial at any pitch
 FAR = 400
 POINTS = ("N", "NE", "E", "SE", "S", "SW", "W", "NW")
@@ -38,10 +38,10 @@ def horizon_svg(roll_rad: float, pitch_rad: float) -> str:
     """Return an artificial horizon; a pale one if an angle is not finite."""
     known = isfinite(roll_rad) and isfinite(pitch_rad)
     roll_deg, pitch_deg = (degrees(roll_rad), degrees(pitch_rad)) if known else (0.0, 0.0)
-    ladder = "".join(
+    bars = "".join(
         f'<path class="kw-tick" d="M-{9 if mark % 20 else 15} {mark * PIXELS_PER_DEG:g}h'
         f'{18 if mark % 20 else 30}"/>'
-        for mark in LADDER_DEG
+        for mark in PITCH_LINES_DEG
     )
     turn = f"rotate({-roll_deg:z.1f}) translate(0 {-pitch_deg * PIXELS_PER_DEG:z.1f})"
     return _dial(
@@ -49,7 +49,7 @@ def horizon_svg(roll_rad: float, pitch_rad: float) -> str:
         f'<g clip-path="url(#kw-clip)"><g transform="{turn}">'
         f'<path class="kw-sky" d="M-{FAR}-{FAR}h{2 * FAR}v{FAR}h-{2 * FAR}z"/>'
         f'<path class="kw-earth" d="M-{FAR} 0h{2 * FAR}v{FAR}h-{2 * FAR}z"/>'
-        f'<path class="kw-tick" d="M-{FAR} 0h{2 * FAR}"/>{ladder}</g></g>'
+        f'<path class="kw-tick" d="M-{FAR} 0h{2 * FAR}"/>{bars}</g></g>'
         '<path class="kw-self" d="M-28 0h16l5 6M28 0h-16l-5 6M0-1v2"/>',
         "Artificial horizon",
         known=known,
