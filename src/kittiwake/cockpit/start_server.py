@@ -138,7 +138,8 @@ class _Server(ThreadingHTTPServer):
 
     @override
     def handle_error(self, request: object, client_address: object) -> None:
-        """Ignore a client that has disconnected."""
+        # a client that has disconnected
+        del request, client_address
 
 
 class _Handler(BaseHTTPRequestHandler):
