@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
     from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.cockpit.server import PageServer
-    from kittiwake.cockpit.site import Site
+    from kittiwake.cockpit.site import CockpitSite
     from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.session import Session
     from kittiwake.scenario.scenario import Scenario
@@ -56,7 +56,7 @@ def parse_speed(written: str | None) -> float:
 
 @contextmanager
 def live(
-    scenario: "Scenario", speed: float, site: "Site", *, joystick: bool, note: str = ""
+    scenario: "Scenario", speed: float, site: "CockpitSite", *, joystick: bool, note: str = ""
 ) -> "Generator[tuple[Session, Cockpit]]":
     """Open a session of flights, and show it."""
     from kittiwake.cockpit.cockpit import Cockpit

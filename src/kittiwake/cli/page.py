@@ -17,7 +17,7 @@ from kittiwake.core.errors import CockpitError
 
 if TYPE_CHECKING:
     from kittiwake.cockpit.auth_proxy import AuthProxy
-    from kittiwake.cockpit.site import Site
+    from kittiwake.cockpit.site import CockpitSite
 
 DEFAULT_PORT = 8080
 LOOPBACK = "127.0.0.1"
@@ -48,14 +48,14 @@ class PageOptions(NamedTuple):
 
 
 @contextmanager
-def open_site(page: PageOptions, *, has_start_page: bool = False) -> "Generator[Site]":
+def open_site(page: PageOptions, *, has_start_page: bool = False) -> "Generator[CockpitSite]":
     """Open the address at which flights are shown.
 
     Raises:
         CockpitError: if it is not available.
     """
     from kittiwake.cockpit.auth_proxy import AuthProxy
-    from kittiwake.cockpit.site import Site
+    from kittiwake.cockpit.site import CockpitSite
 
     token = None if page.token_file is None else read_token(page.token_file)
     with ExitStack() as stack:
@@ -64,7 +64,7 @@ def open_site(page: PageOptions, *, has_start_page: bool = False) -> "Generator[
             return stack.enter_context(AuthProxy(page.host, port, NO_SERVER, token))
 
         yield stack.enter_context(
-            Site(lambda: _open_proxy(open_at, page.port), has_start_page=has_start_page)
+            CockpitSite(lambda: _open_proxy(open_at, page.port), has_start_page=has_start_page)
         )
 
 

@@ -27,7 +27,7 @@ from kittiwake.core.errors import CockpitError, KittiwakeError
 from kittiwake.core.extras import require_cockpit
 
 if TYPE_CHECKING:
-    from kittiwake.cockpit.site import Site
+    from kittiwake.cockpit.site import CockpitSite
     from kittiwake.cockpit.start_choices import Choice
     from kittiwake.scenario.scenario import Scenario
     from kittiwake.scene.log_playback import LogPlayback
@@ -170,7 +170,7 @@ def _flight(name: str, options: _Options) -> _Flight:
     return _Flight(flown, note=PLAYGROUND.format(written_s=written.duration_s) if changed else "")
 
 
-def _show_flights(site: "Site", flights: list[_Recording | _Flight], *, quiet: bool) -> None:
+def _show_flights(site: "CockpitSite", flights: list[_Recording | _Flight], *, quiet: bool) -> None:
     """Show one flight after another, as they are chosen, until Ctrl-C.
 
     Raises:
@@ -192,7 +192,7 @@ def _show_flights(site: "Site", flights: list[_Recording | _Flight], *, quiet: b
             flights += _chosen(site, choice)
 
 
-def _show(site: "Site", shown: _Recording | _Flight, *, quiet: bool) -> bool:
+def _show(site: "CockpitSite", shown: _Recording | _Flight, *, quiet: bool) -> bool:
     """Show a flight until another choice is made; return False if Ctrl-C ends it instead."""
     if isinstance(shown, _Flight):
         return _fly(site, shown, quiet=quiet)
@@ -200,7 +200,7 @@ def _show(site: "Site", shown: _Recording | _Flight, *, quiet: bool) -> bool:
     return True
 
 
-def _chosen(site: "Site", choice: "Choice") -> list[_Recording | _Flight]:
+def _chosen(site: "CockpitSite", choice: "Choice") -> list[_Recording | _Flight]:
     """Return what was chosen; nothing if it is refused."""
     from kittiwake.cockpit.start_choices import RunChoice
 
@@ -227,7 +227,7 @@ def _free_memory() -> None:
     trim_heap()
 
 
-def _replay(site: "Site", shown: _Recording) -> None:
+def _replay(site: "CockpitSite", shown: _Recording) -> None:
     """Show a run until another choice is made."""
     from kittiwake.cockpit.cockpit import Cockpit
     from kittiwake.cockpit.replay import Replay
@@ -244,7 +244,7 @@ def _replay(site: "Site", shown: _Recording) -> None:
         site.await_choice()
 
 
-def _fly(site: "Site", shown: _Flight, *, quiet: bool) -> bool:
+def _fly(site: "CockpitSite", shown: _Flight, *, quiet: bool) -> bool:
     """Fly a scenario until another choice is made; return False if Ctrl-C ends it instead."""
     from kittiwake.analysis.run_folder import default_folder, run_folder, save_picture
     from kittiwake.runtime.loop import STOPPED

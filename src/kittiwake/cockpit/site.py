@@ -21,7 +21,7 @@ UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 MAX_NAME = 60
 
 
-class Site:
+class CockpitSite:
     """Server of the cockpit; it has one flight at a time, each with a page server of its own.
 
     Requests come from threads of the start page's server; the flights are shown by the thread that
@@ -55,7 +55,7 @@ class Site:
                 self._proxy.backend = self._proxy.start_page = self._start.backend
             self._stack = stack.pop_all()
 
-    def __enter__(self) -> "Site":
+    def __enter__(self) -> "CockpitSite":
         return self
 
     def __exit__(self, *_: object) -> None:

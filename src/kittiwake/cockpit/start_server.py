@@ -75,7 +75,7 @@ class Waiting(NamedTuple):
 
 @runtime_checkable
 class StartActions(Protocol):
-    """What the start page shows, and what it can do; called from threads of the server."""
+    """State and actions of the start page, used by threads of the server."""
 
     @property
     def waiting(self) -> Waiting | None:

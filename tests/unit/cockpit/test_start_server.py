@@ -7,7 +7,7 @@ from urllib.parse import quote, urlencode
 import pytest
 
 from kittiwake.cockpit.auth_proxy import LOOPBACK, AuthProxy
-from kittiwake.cockpit.site import Site
+from kittiwake.cockpit.site import CockpitSite
 from kittiwake.cockpit.start_choices import RunChoice, ScenarioChoice, recent_files, remember_file
 from kittiwake.cockpit.start_page import PICTURES
 from kittiwake.cockpit.start_server import MAX_SCENARIO_BYTES, StartServer
@@ -35,7 +35,7 @@ def site(folder):
         proxies.append(AuthProxy(LOOPBACK, 0, 1))
         return proxies[0].__enter__()
 
-    with Site(open_proxy, has_start_page=True) as found:
+    with CockpitSite(open_proxy, has_start_page=True) as found:
         found.proxy = proxies[0]
         yield found
     proxies[0].__exit__(None, None, None)
@@ -165,7 +165,7 @@ def test_a_token_is_required_for_each_choice(folder):
     del folder
     with (
         AuthProxy(LOOPBACK, 0, 1, TOKEN) as proxy,
-        Site(lambda: proxy, has_start_page=True) as site,
+        CockpitSite(lambda: proxy, has_start_page=True) as site,
     ):
         site.proxy = proxy
         assert post(site, "/start/fly", "scenario=hover")[0] == 403
