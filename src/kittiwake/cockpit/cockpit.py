@@ -279,7 +279,7 @@ def _session_status(session: Session, *, live: bool, end_s: float) -> list[str]:
         return [*found, "ended: restart, or look back"]
     if not executor.ready:
         return [*found, "building the program: the flight begins when it is compiled"]
-    return [*found, *(["paused"] if session.clock.paused else [])]
+    return found
 
 
 class _Ghost:
