@@ -95,7 +95,7 @@ def columns_read(quantity: PlotQuantity, columns: Sequence[str]) -> list[str]:
     """Return the columns that a quantity, its setpoint and its estimate are computed from."""
     read: set[str] = set()
 
-    class Recorder(Table):
+    class ObservedTable(Table):
         """Table that notes the columns that are read."""
 
         @override
@@ -105,7 +105,7 @@ def columns_read(quantity: PlotQuantity, columns: Sequence[str]) -> list[str]:
             return super().part(names)
 
     trace = trace_of("", columns, np.ones((2, len(columns))))
-    trace = replace(trace, table=Recorder(trace.table.columns, trace.table.values))
+    trace = replace(trace, table=ObservedTable(trace.table.columns, trace.table.values))
     for function in (quantity.actual, quantity.setpoint):
         if function is not None:
             function(trace)

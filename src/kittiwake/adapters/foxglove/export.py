@@ -77,7 +77,7 @@ def export_foxglove(
     layouts = {name: (log.columns(name), log.quantities(name)) for name in log.names}
     with output_file(path) as unfinished, unfinished.open("wb") as stream:
         writer = LogWriter(stream, layouts)
-        _Flight(log, playback, writer).write(progress)
+        _FlightScene(log, playback, writer).write(progress)
         writer.finish()
     topics = {"transforms": TRANSFORMS, "scene": SCENE, "points": POINTS}
     beside = path.with_name(LAYOUT_FILE)
@@ -85,7 +85,7 @@ def export_foxglove(
     return FoxgloveFiles(path, beside)
 
 
-class _Flight:
+class _FlightScene:
     """Messages of a flight over time."""
 
     def __init__(self, log: Log, playback: LogPlayback, writer: LogWriter) -> None:
