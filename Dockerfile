@@ -1,4 +1,4 @@
-# kittiwake in a container: docker build -t kittiwake . && docker run --rm -v "$PWD/runs:/work/runs" kittiwake run hover-hummingbird
+# kittiwake in a container: docker build -t kittiwake . && docker run --rm -v "$PWD/runs:/flights/runs" kittiwake run hover-hummingbird
 FROM python:3.13-slim
 
 ARG EXTRAS=data,survey,magnetic,mesh,statistics
@@ -8,7 +8,7 @@ COPY examples /source/examples
 RUN pip install --no-cache-dir "/source[$EXTRAS]" && rm -r /source
 
 # folders that it writes belong to who starts it with --user
-WORKDIR /work
+WORKDIR /flights
 ENV XDG_CACHE_HOME=/tmp/cache
 ENTRYPOINT ["kittiwake"]
 CMD ["--help"]

@@ -1,5 +1,6 @@
 """Simulation: run a scenario, step it with a custom controller, or use its pure functions."""
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
@@ -83,6 +84,10 @@ STATE = ArgumentRule(
     lambda value: isinstance(value, FleetState), "a state, such as sim.init(kw.seed_key(0))"
 )
 SAVED = FILE._replace(allowed="the path of a file that sim.save has written", error=StateError)
+UNTIL_DONE_IN_STEPS = (
+    "time.until_done has no effect on step(): `done` is True after time.duration_s, by default an "
+    "hour, and in run() when all guidance is done"
+)
 
 
 class Simulation:
@@ -433,6 +438,9 @@ class Simulation:
             seed: seed of all random streams; the scenario's by default.
             record: False to keep no rows for ``log``, which saves memory in long loops.
         """
+        if self.scenario.until_done:
+            # past the checks of the arguments
+            warnings.warn(UNTIL_DONE_IN_STEPS, UserWarning, stacklevel=3)
         seed = self.scenario.seed if seed is None else seed
         stepped = drawn(self.scenario, seed)
         fleet = self.fleet if stepped is self.scenario else self._fleet(stepped)

@@ -264,6 +264,8 @@ class Scenario:
             found += [
                 f"world.{name}: {text}" for text in process.component.warnings(self.duration_s)
             ]
+        if self.until_done and self.document.data.get("task") is not None:
+            found.append("time.until_done: episodes of a task end by its own rules; omit it")
         return [*found, *self.unused_randomization()]
 
     def unused_randomization(self) -> list[str]:

@@ -444,3 +444,16 @@ def test_pure_functions_compute_in_double_precision_in_jax_mode_of_single():
 def test_the_number_of_satellites_is_an_integer(seen_by_the_pelican):
     tracked = seen_by_the_pelican.measurements["gnss"].satellites
     assert isinstance(tracked, int)
+
+
+def test_steps_warn_that_they_do_not_end_with_the_guidance():
+    simulation = kw.load("waypoint-tour", {"time": {"rate_hz": 50, "until_done": True}})
+    with pytest.warns(UserWarning, match="until_done has no effect on step"):
+        simulation.reset()
+
+
+def test_a_task_warns_that_its_episodes_do_not_end_with_the_guidance():
+    corners = {"type": "waypoints", "positions_world_m": [[1, 0, 2]]}
+    overrides = {"time.until_done": True, "vehicles.crazyflie.guidance": corners}
+    scenario = kw.load("hover", overrides).scenario
+    assert any("time.until_done: episodes" in text for text in scenario.warnings())
