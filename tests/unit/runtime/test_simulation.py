@@ -19,6 +19,7 @@ from kittiwake.core.errors import (
     UnknownSensorError,
 )
 from kittiwake.runtime.commands import command_values
+from kittiwake.scenario.load import load_scenario
 
 UPRIGHT = kw.Quaternion(1.0, 0.0, 0.0, 0.0)
 THERE = kw.PositionYaw(kw.Vec3(0.0, 1.0, 12.0), 0.5)
@@ -453,7 +454,7 @@ def test_steps_warn_that_they_do_not_end_with_the_guidance():
 
 
 def test_a_task_warns_that_its_episodes_do_not_end_with_the_guidance():
-    corners = {"type": "waypoints", "positions_world_m": [[1, 0, 2]]}
-    overrides = {"time.until_done": True, "vehicles.crazyflie.guidance": corners}
-    scenario = kw.load("hover", overrides).scenario
-    assert any("time.until_done: episodes" in text for text in scenario.warnings())
+    corners = "{type: waypoints, positions_world_m: [[1, 0, 2]]}"
+    items = ["time.until_done=true", f"vehicles.crazyflie.guidance={corners}"]
+    warnings = load_scenario("hover", items).warnings()
+    assert any("time.until_done: episodes" in text for text in warnings)
