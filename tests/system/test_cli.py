@@ -823,8 +823,8 @@ def test_an_unknown_format_is_bad_input(spot):
     answer = kittiwake_does("export", spot[0], "--to", "parket")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == (
-        "`--to`: got parket; unknown format. Did you mean 'parquet'? Allowed: csv, geojson, "
-        "geotiff, mat, mcap, parquet, rosbag1, rosbag2.\n"
+        "`--to`: got parket; unknown format. Did you mean 'parquet'? Allowed: csv, foxglove, "
+        "geojson, geotiff, mat, mcap, parquet, rosbag1, rosbag2.\n"
     )
 
 

@@ -52,8 +52,8 @@ def test_a_map_says_whose_samples_it_shows_and_where_the_shore_is(run):
     figure = draw_survey(log, load_scenario(str(run / "scenario.yaml")), probe_samples(log))
     (legend,) = figure.legends
     labels = [text.get_text() for text in legend.get_texts()]
-    assert labels == ["shore", "track", "boat-1", "boat-2"]
-    one, other = legend.legend_handles[2:]
+    assert labels == ["shore", "lanes", "track", "boat-1", "boat-2"]
+    one, other = legend.legend_handles[3:]
     assert one.get_marker() != other.get_marker()
     assert legend.legend_handles[0].get_linestyle() == "-"
 

@@ -51,6 +51,7 @@ def parse_free(given: Iterable[str]) -> dict[str, tuple[float, float] | None]:
     """
     found: dict[str, tuple[float, float] | None] = {}
     for item in given:
+        TEXT.require("free", item)
         path, equals, text = item.partition("=")
         limits = _parsed_limits(text)
         if not path.strip() or (equals and limits is None):

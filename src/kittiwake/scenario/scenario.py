@@ -156,7 +156,7 @@ class Scenario:
             "name": name,
             "description": description,
             "seed": seed,
-            "time": {key: value for key, value in time.items() if value not in (None, False)},
+            "time": {k: v for k, v in time.items() if v is not None and v is not False},
             "world": world or {},
             **others,
             "vehicles": vehicles or {},
