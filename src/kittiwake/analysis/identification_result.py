@@ -46,6 +46,7 @@ class IdentifiedValue(NamedTuple):
             log does not depend on it alone.
         window_deviation: the same from the spread between windows, NaN for one window. It is
             larger where the residuals are not white, as those of a model that lacks something.
+        limit: the limit at which the identified value lies; None between limits.
     """
 
     path: str
@@ -53,6 +54,7 @@ class IdentifiedValue(NamedTuple):
     after: float
     deviation: float
     window_deviation: float
+    limit: float | None = None
 
     @property
     def name(self) -> str:
@@ -150,11 +152,17 @@ class IdentificationResult:
         }
 
     def ambiguities(self) -> list[str]:
-        """Return a sentence for each parameter or pair that the log hardly determines."""
+        """Return a sentence for each parameter or pair that the log does not determine well."""
         found = [
             f"{own.path}: the measured quantities do not depend on it alone; fix it, or another one"
             for own in self.values
             if not isfinite(own.deviation)
+        ]
+        found += [
+            f"{own.path}: at its limit {own.limit:g}; a value beyond it fits better, and the "
+            "uncertainties do not count the limit"
+            for own in self.values
+            if own.limit is not None
         ]
         for i, one in enumerate(self.values):
             for j, other in enumerate(self.values[:i]):

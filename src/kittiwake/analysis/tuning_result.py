@@ -77,6 +77,7 @@ class TuningResult:
             None for another method.
         evaluations: the candidates.
         left_out: numbers that keys with an asterisk match but do not free, with the reasons.
+        at_limits: limits at which tuned values lie, by their paths.
         logs: flights with the first of the other seeds, before and after.
         tuned: the tuned scenario.
     """
@@ -93,6 +94,7 @@ class TuningResult:
     gradient: tuple[float, float] | None
     evaluations: tuple[Evaluation, ...]
     left_out: Mapping[str, str]
+    at_limits: Mapping[str, float]
     logs: tuple[Log, Log]
     tuned: Scenario
 
@@ -135,6 +137,7 @@ class TuningResult:
             "seeds": [score._asdict() for score in self.seeds],
             "unseen": [score._asdict() for score in self.unseen],
             "left_out": dict(self.left_out),
+            "at_limits": dict(self.at_limits),
             "refused": len(self.refusals),
             "evaluations": [asdict(one) for one in self.evaluations],
         }

@@ -127,6 +127,7 @@ def _show(result: "TuningResult") -> None:
     lines = [f"Left out: {path} {reason}." for path, reason in result.left_out.items()]
     if len(lines) > MAX_LEFT_OUT:
         lines[MAX_LEFT_OUT:] = [f"and {len(lines) - MAX_LEFT_OUT} more are left out."]
+    lines += [f"{path} is at its limit {limit:g}." for path, limit in result.at_limits.items()]
     if result.refusals:
         lines.append(
             f"{len(result.refusals)} of {len(result.evaluations)} candidates were refused, the "

@@ -25,6 +25,8 @@ WILDCARD = "*"
 NO_SCALE = "is 0, which gives no scale; write its limits, KEY=low:high"
 AXES = ("x", "y", "z")
 MAX_FREE = 100
+# distance from a limit at which a value lies at it, as a share of the distance of both
+AT_LIMIT = 1e-3
 
 
 class FreeValue(NamedTuple):
@@ -41,6 +43,16 @@ class FreeValue(NamedTuple):
     start: float
     low: float | None
     high: float | None
+
+    def reached_limit(self, value: float) -> float | None:
+        """Return the limit that a value lies at, to a thousandth of the range; None between."""
+        low, high = self.low, self.high
+        if low is not None and high is not None:
+            tolerance = AT_LIMIT * (high - low)
+        else:
+            tolerance = AT_LIMIT * abs(self.start)
+        reached = (own for own in (low, high) if own is not None and abs(value - own) <= tolerance)
+        return next(reached, None)
 
 
 def parse_free(given: Iterable[str]) -> dict[str, tuple[float, float] | None]:

@@ -1,7 +1,7 @@
 """Identification of a vehicle's parameters from a flight log."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from os import PathLike, fspath
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -54,7 +54,7 @@ from kittiwake.runtime.simulation import Simulation
 from kittiwake.runtime.tuning.search_space import SearchSpace
 from kittiwake.scenario.changing import rebuilt, with_changes
 from kittiwake.scenario.document import apply_overrides
-from kittiwake.scenario.free_values import free_values, parse_free
+from kittiwake.scenario.free_values import FreeValue, free_values, parse_free
 from kittiwake.scenario.load import load_scenario, overridden
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.structure import Numbers
@@ -170,15 +170,6 @@ def identify(
     return replace(result, scenario=load_scenario(str(made / SCENARIO_FILE)))
 
 
-@dataclass(frozen=True)
-class _Bias:
-    """A constant error of a measured quantity."""
-
-    name: str
-    low: float
-    high: float
-
-
 class _Identification:
     def __init__(
         self,
@@ -264,8 +255,8 @@ class _Identification:
     def _limits(self) -> tuple[Point, Point]:
         low, high = self._space.limits
         return (
-            np.concatenate([low, [one.low for one in self._biases]]),
-            np.concatenate([high, [one.high for one in self._biases]]),
+            np.append(low, [-np.inf if one.low is None else one.low for one in self._biases]),
+            np.append(high, [np.inf if one.high is None else one.high for one in self._biases]),
         )
 
     def _problem(
@@ -286,7 +277,7 @@ class _Identification:
         if count:
             slopes[:count] = self._number_slopes(at[:count], numbers)
         biases = {
-            one.name: (count + place, float(at[count + place]))
+            one.path.removeprefix(BIAS): (count + place, float(at[count + place]))
             for place, one in enumerate(self._biases)
         }
         return FleetAt(numbers, slopes, biases)
@@ -364,14 +355,18 @@ class _Identification:
     def _values(self, found: Estimate) -> tuple[IdentifiedValue, ...]:
         count = len(self._space.free)
         slopes = [*self._space.value_slopes(found.point[:count]), *[1.0] * len(self._biases)]
-        paths = [own.path for own in self._space.free] + [BIAS + own.name for own in self._biases]
-        before = [own.start for own in self._space.free] + [0.0] * len(self._biases)
+        free = (*self._space.free, *self._biases)
         after = [*self._space.values(found.point[:count]), *map(float, found.point[count:])]
         with np.errstate(invalid="ignore"):
             deviations = np.sqrt(np.diag(found.covariance)) * np.abs(slopes)
             others = np.sqrt(np.diag(found.window_covariance)) * np.abs(slopes)
-        rows = zip(paths, before, after, deviations.tolist(), others.tolist(), strict=True)
-        return tuple(IdentifiedValue(*row) for row in rows)
+        rows = zip(free, after, deviations.tolist(), others.tolist(), strict=True)
+        return tuple(
+            IdentifiedValue(
+                one.path, one.start, value, deviation, window_deviation, one.reached_limit(value)
+            )
+            for one, value, deviation, window_deviation in rows
+        )
 
     def _predictions(self, windows: Sequence[Window], *fits: Fit) -> tuple[Prediction, ...]:
         """Return what a picture shows of windows: the residuals of two fits by name."""
@@ -413,16 +408,16 @@ def _by_window(values: np.ndarray, counts: Sequence[int]) -> list[np.ndarray]:
     return [np.append(part, np.nan) for part in parts]
 
 
-def _bias(key: str, limits: tuple[float, float] | None, names: Sequence[str]) -> _Bias:
+def _bias(key: str, limits: tuple[float, float] | None, names: Sequence[str]) -> FreeValue:
     name = key.removeprefix(BIAS)
     if name not in names:
         message = f"free: {key}: {did_you_mean(name, [*names])}"
         raise ScenarioError(message)
-    low, high = limits or (-np.inf, np.inf)
-    if not low <= 0.0 <= high:
+    low, high = limits or (None, None)
+    if low is not None and high is not None and not low <= 0.0 <= high:
         message = f"free: {key}: got {low:g}:{high:g}; a bias begins at 0, which must be between"
         raise ScenarioError(message)
-    return _Bias(name, low, high)
+    return FreeValue(key, 0.0, low, high)
 
 
 def _path(key: str, scenario: Scenario) -> str:

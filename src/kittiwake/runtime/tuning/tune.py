@@ -168,6 +168,7 @@ class _Tuning:
             gradient=check,
             evaluations=tuple(self._evaluations),
             left_out=self._left_out,
+            at_limits=_at_limits(self._space, point),
             logs=(start.run(seed=others[0]), tuned.run(seed=others[0])),
             tuned=tuned.scenario,
         )
@@ -206,6 +207,12 @@ class _Tuning:
     def _note(self, point: Point, objective: float, refusal: str) -> None:
         self._evaluations.append(Evaluation(tuple(self._space.values(point)), objective, refusal))
         self._progress(min(len(self._evaluations), self._most), self._most)
+
+
+def _at_limits(space: SearchSpace, point: Point) -> dict[str, float]:
+    rows = zip(space.free, space.values(point), strict=True)
+    reached = {one.path: one.reached_limit(value) for one, value in rows}
+    return {path: limit for path, limit in reached.items() if limit is not None}
 
 
 def _require_library(reason: str) -> None:

@@ -121,6 +121,16 @@ def test_delay_and_bias_are_parameters(table, tmp_path):
     assert found["guidance.delay_s"] == pytest.approx(2.0 / RATE_HZ, abs=0.002)
     assert found["bias.wz_radps"] == pytest.approx(0.05, abs=0.01)
     assert found["attitude_gain"] == pytest.approx(TRUE["attitude_gain"], rel=0.02)
+    assert [own.limit for own in result.values] == [None, None, None]
+
+
+def test_a_value_at_its_limit_is_said(table, tmp_path):
+    # the truth is 0.71
+    free = {"attitude_gain": (0.73, 1.0), "bias.wz_radps": (-0.5, 0.5)}
+    result = kw.identify(flight_log(table), "pelican", free, out=tmp_path, **OPTIONS)
+    assert [own.limit for own in result.values] == [0.73, None]
+    (sentence,) = result.ambiguities()
+    assert "attitude_gain: at its limit 0.73" in sentence
 
 
 def test_what_cannot_be_told_apart_is_said(table, tmp_path):
