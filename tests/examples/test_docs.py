@@ -208,7 +208,9 @@ def test_a_run_that_is_shown_can_be_flown(arguments, tmp_path, monkeypatch):
     Path("inputs.csv").write_text(INPUTS)
     if "policy=runs/ppo/policy.npz" in arguments:
         Path("runs/ppo").mkdir(parents=True)
-        scenes.policy(Path("runs/ppo"), len(kw.make("keep-spot").space.names), 4, "keep-spot")
+        task = kw.make(arguments[0])
+        counts = len(task.space.names), len(task.action_names)
+        scenes.policy(Path("runs/ppo"), *counts, arguments[0])
     for block in (block for page in PAGES for block in blocks(page, "yaml")):
         (name,) = re.findall(r"^name: (\S+)", block, re.MULTILINE)
         Path(f"{name}.yaml").write_text(block, encoding="utf-8")
