@@ -86,6 +86,7 @@ $(VENV)/.run: requirements/run.txt $(VENV)/.created
 
 $(VENV)/.package: pyproject.toml $(VENV)/.run
 	@$(PIP) install --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m compileall -q src  # as an installed wheel is, also where Python keeps none
 	@touch $@
 
 $(VENV)/.dev $(VENV)/.test $(VENV)/.learners $(VENV)/.docs: $(VENV)/.%: requirements/%.txt $(VENV)/.package

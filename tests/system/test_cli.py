@@ -860,6 +860,15 @@ def test_a_list_of_names_imports_no_jax(process):
     assert imported & {"jax", "jaxlib", "equinox", "numpy"} == set()
 
 
+def test_a_run_imports_no_library_that_it_does_not_need(process, tmp_path):
+    flown = ("run", "hover-hummingbird", "--set", "time.duration_s=0.1", "--out", tmp_path / "run")
+    answer = wait_for(process(*flown, python=["-X", "importtime"]))
+    assert answer.status == 0
+    imported = {line.rpartition("|")[2].strip() for line in answer.err.splitlines()}
+    assert "matplotlib" in imported
+    assert imported & {"scipy", "pandas", "pyarrow", "gymnasium", "mujoco", "viser"} == set()
+
+
 # bench
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool
-from scipy.stats import binomtest
 from typing_extensions import override
 
 from kittiwake.analysis.log import COMPLETED
@@ -79,6 +78,8 @@ def wilson(successes: int, runs: int, confidence: float = CONFIDENCE) -> Rate:
     """Return a share with its score interval (Wilson 1927, JASA 22)."""
     if runs == 0:
         return Rate(0, 0, float("nan"), 0.0, 1.0)
+    from scipy.stats import binomtest  # takes 0.7 s to import
+
     interval = binomtest(successes, runs).proportion_ci(confidence, method="wilson")
     return Rate(successes, runs, successes / runs, float(interval.low), float(interval.high))
 
