@@ -252,9 +252,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
     ``engine_reason`` why it is not the usual one.
     """
 
+    # an attribute of Gymnasium's own vector environments, too, where libraries look for it
+    autoreset_mode = AutoresetMode.SAME_STEP
     metadata = {  # noqa: RUF012  Gymnasium's own
         "render_modes": RENDER_MODES,
-        "autoreset_mode": AutoresetMode.SAME_STEP,
+        "autoreset_mode": autoreset_mode,
     }
 
     def __init__(
