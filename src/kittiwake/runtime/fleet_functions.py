@@ -60,14 +60,17 @@ class FleetFunctions:
         self.inputs = inputs
         self.requested: EngineName | None = engine
         self._fleet, self._example = fleet, numbers_of(fleet)
-        self._trace_anew(loops=engine != "xla")
+        # plain Python is called by programs of XLA only
+        on_host = any(group.vehicle.on_host for group in fleet.groups)
+        self._loops = engine != "xla" and not on_host
+        self._trace_anew()
         self.cache = ProgramCache(without_numbers(fleet), inputs.identity)
         self._compiled: dict[str, Callable[..., ArrayTree]] = {}
         self._compiled_steps: dict[str | Keep, CompiledStep] = {}
 
-    def _trace_anew(self, *, loops: bool) -> None:
+    def _trace_anew(self) -> None:
         groups = self._fleet.groups
-        groups = tuple(with_fields(groups, loops=[loops] * len(groups)))
+        groups = tuple(with_fields(groups, loops=[self._loops] * len(groups)))
         self._template = FleetTemplate(replace(self._fleet, groups=groups))
         # traced once, for the shapes of the state and the layout of rows, and for compiling
         self._init = jax.jit(self.init_once)
@@ -86,7 +89,9 @@ class FleetFunctions:
         if not reason:
             return ChosenEngine(SimdEngine(self.cache), "")
         require_not_requested(self.requested, "scenario", reason)
-        self._trace_anew(loops=False)
+        if self._loops:
+            self._loops = False
+            self._trace_anew()
         return ChosenEngine(XlaEngine(), reason)
 
     def by_xla(self) -> "FleetFunctions":
