@@ -39,8 +39,8 @@ release: $(VENV)/.test  ## Test what has to hold before a release only
 coverage: $(VENV)/.test  ## Run the tests and fail when too few branches are reached
 	@$(PYTEST) -n $(WORKERS) -m "not slow and not release" --cov --cov-report=term $(ARGS)
 
-test-docs: $(VENV)/.learners  ## Run every code block and command of the documentation, check its pages
-	@$(PYTEST) -n $(WORKERS) -m "not release" $(ARGS) tests/examples/test_docs.py tests/examples/test_docs_site.py
+test-docs: $(VENV)/.test  ## Run every code block and command of the documentation, and the examples
+	@VENV=$(VENV) JOBS=$(JOBS) scripts/test $(ARGS) --jaxtyping-packages= tests/examples
 
 check: $(VENV)/.test  ## Check format, lint, types, import contracts, spelling, vocabulary, dependencies
 	@VENV=$(VENV) scripts/check
