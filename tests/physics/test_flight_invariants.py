@@ -179,6 +179,7 @@ def test_flight_without_noise_does_not_depend_on_the_key():
     assert eqx.tree_equal(first, second)
 
 
+@pytest.mark.slow
 def test_batch_in_single_precision_agrees_with_double():
     overrides = {
         "time.duration_s": 20,

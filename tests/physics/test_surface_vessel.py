@@ -345,6 +345,7 @@ def end_of_voyage(numbers):
     )
 
 
+@pytest.mark.slow
 def test_gradients_of_a_voyage_are_those_of_finite_differences():
     # near the wanted speed and course, so that the loops act and are not cut
     numbers = jnp.array([4.11, 82.65, 0.5, 0.6, 1.0, 2.0, 0.15, 0.98, 0.02, 0.01])

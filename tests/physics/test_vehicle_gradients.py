@@ -21,7 +21,8 @@ GAINS = {
 # by dynamics that another one here has as well, or whose gradients have a test of their own
 TWINS = {"hover-ar-drone", "hover-crazyflie", "hover-lee-2010", "hover-os4", "hover-uav-gazebo"}
 # the vessel's program takes most of a minute to compile, the others' some seconds
-SLOW = TWINS | {"cruise-otter", "hover-hummingbird", "hover-rigid-body"}
+SLOW = TWINS | {"cruise-otter", "cruise-strider", "hover-angle-velocity", "hover-hummingbird"}
+SLOW |= {"hover-rigid-body"}
 # two vehicles of the dynamics of hover-rigid-body
 SEVERAL = {"hover-from-shapes"}
 FLIGHTS = [

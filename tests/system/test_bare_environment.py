@@ -16,6 +16,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 CHILD = Path(__file__).with_name("bare_environment.py")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -189,7 +191,6 @@ def test_every_command_is_tried(answers):
     assert set(re.findall(r"│ ([a-z]+) ", helped)) <= tried
 
 
-@pytest.mark.slow
 def test_a_wheel_alone_works_or_names_the_extra(tmp_path):
     """The wheel in an environment of its own, with the dependencies and no extra."""
     build = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation"]

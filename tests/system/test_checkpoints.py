@@ -345,6 +345,7 @@ def refused(*arguments):
     return answer.err
 
 
+@pytest.mark.slow
 def test_a_changed_scenario_is_refused(cut_off):
     scenario = cut_off / "scenario.yaml"
     scenario.write_text(scenario.read_text() + "# mine\n")

@@ -951,7 +951,9 @@ def interrupted_status(number):
     return {128 + number, -signal.SIGINT} if number == signal.SIGINT else {128 + number}
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(
+    "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
+)
 def test_a_signal_ends_a_run_in_order(number, long_run):
     running, folder = long_run
     running.send_signal(number)
@@ -979,6 +981,7 @@ def test_a_stop_before_the_flight_says_that_nothing_was_written(tmp_path, monkey
     assert not (tmp_path / "here").exists()
 
 
+@pytest.mark.slow
 def test_a_second_signal_still_leaves_a_summary(long_run):
     running, folder = long_run
     for _ in range(3):
@@ -1162,6 +1165,7 @@ def test_a_sweep_prints_rates_and_runs_to_fly_again(tmp_path):
     assert set(figures["worst"]) <= {*range(6)}
 
 
+@pytest.mark.slow
 def test_a_sweep_of_controllers_prints_the_rate_of_each(tmp_path):
     given = ("sweep", "goto-waypoint", "--controllers", "qrsim-waypoint,position", "--seeds", 2)
     answer = kittiwake_does(*given, "--set", "time.duration_s=0.1", "--out", tmp_path / "s")
@@ -1273,6 +1277,7 @@ TUNE = (
 )
 
 
+@pytest.mark.slow
 def test_a_tuning_prints_values_and_what_they_are_worth(tmp_path):
     folder = tmp_path / "t"
     answer = kittiwake_does(*TUNE, "--out", folder)

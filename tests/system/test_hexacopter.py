@@ -166,6 +166,7 @@ def test_a_mixer_for_four_rotors_is_refused():
         scenario(controller=["position", "acceleration", "attitude", mixer])
 
 
+@pytest.mark.slow
 def test_the_cockpit_has_a_slider_for_each_rotor_whose_command_is_flown():
     own = scenario()
     flight = SteppedFlight(own)

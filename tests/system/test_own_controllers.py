@@ -65,6 +65,7 @@ def test_a_run_keeps_its_code_and_can_be_repeated_and_plotted(folder):
     assert flown[0] == flown[1]
 
 
+@pytest.mark.slow
 def test_a_run_keeps_the_modules_that_its_code_imports(folder):
     beside = "from gains.own import GAIN\nfrom names import NAME\n"
     (folder / "mine.py").write_text(beside + CODE.replace("2.0 *", "GAIN *"), encoding="utf-8")

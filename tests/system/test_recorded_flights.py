@@ -64,6 +64,7 @@ def test_other_sensors_make_another_estimate(recorded):
     assert not np.allclose(simulated.part(name), played.part(name))
 
 
+@pytest.mark.slow
 def test_the_library_scenario_is_flown_again_from_its_folder(tmp_path):
     assert kittiwake_does("run", "recorded-flight", "--out", tmp_path / "a", "--quiet").status == 0
     scenario = tmp_path / "a" / "scenario.yaml"

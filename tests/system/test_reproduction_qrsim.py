@@ -58,6 +58,7 @@ FLOWN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_published_numbers_are_reproduced(name, tmp_path):
     report, folder = reproduce((name,), items=FLOWN[name], out=tmp_path / "report")

@@ -43,6 +43,7 @@ def test_spaces_have_the_worlds_as_first_axis(worlds):
         assert worlds.single_observation_space(agent).contains(observations[agent][0])
 
 
+@pytest.mark.slow
 def test_equals_the_gymnasium_vector_environment_to_the_last_bit(worlds):
     joined = TaskVectorEnv("keep-spot-10", WORLDS, **SHORT)
     whole, _ = joined.reset(seed=3)
@@ -167,6 +168,7 @@ def test_spaces_of_unknown_agents_are_refused(worlds):
             space("pelican-3")
 
 
+@pytest.mark.slow
 def test_begins_with_a_reset_and_serves_tasks_of_one_agent():
     overrides = {"time.duration_s": 0.04}
     worlds = TaskParallelVectorEnv("keep-spot", 2, conditions="noiseless", overrides=overrides)

@@ -250,6 +250,7 @@ def test_page_names_the_estimator_and_the_size_of_its_errors(consistent):
     assert f"estimator: ekf · position error {sizes}" in words(figure)
 
 
+@pytest.mark.slow
 def test_paper_has_a_file_for_each_group(consistent, tmp_path):
     log = Log({"tern": consistent, "gull": flown(correlated()[1])})
     written = save_estimation_pages(log, tmp_path, style=PAPER, file_format="pdf")

@@ -19,7 +19,7 @@ from kittiwake.vehicles import VEHICLES
 MODELS = sorted(VEHICLES.names())
 VESSELS = {"otter", "strider"}
 # one of each kind of dynamics; the others take half a minute
-QUICK = {"hummingbird", "otter", "pelican"}
+QUICK = {"hummingbird", "pelican"}
 
 
 def moved_point(model):
@@ -268,6 +268,7 @@ def linear_loop(loop):
         return loop.linearize()
 
 
+@pytest.mark.slow
 def test_loop_is_the_finite_difference_of_a_period(loop, linear_loop):
     states, inputs = loop.coordinates()
     with jax.enable_x64(True):

@@ -12,7 +12,7 @@ MOST = 20
 # the others compile for longer
 QUICK = {
     *("python-loop", "python-loop-recorded", "rollout-1", "rollout-100", "rollout-1000"),
-    *("rollout-10000", "rollout-1000000", "world-10000", "noisy-10000", "grounded-10000"),
+    *("rollout-10000", "rollout-1000000"),
 }
 
 

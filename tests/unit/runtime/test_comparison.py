@@ -212,6 +212,7 @@ class Stuck(Spring):
         return super().update(t_s, setpoint, estimate)
 
 
+@pytest.mark.slow
 def test_a_failed_flight_has_its_reason_below_the_table_and_no_metrics(own_scenario):
     compared = compare(own_scenario, {"mine": Spring(), "stuck": Stuck()})
     reason = "stuck, seed 0: Stuck of 'h' at 0.052 s: RuntimeError: the valve is <stuck> (test_comp"

@@ -142,6 +142,7 @@ def test_a_flight_does_not_disturb_steps(spring):
     assert seen == pytest.approx(flown["x_m"][100], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_two_simulations_of_a_scenario_are_stepped_in_turn():
     shared = scenario([Recorded()])
     one, other = kw.Simulation(shared), kw.Simulation(shared)
@@ -200,6 +201,7 @@ def test_a_wrong_command_is_named(returned, message):
         step_often(simulation)
 
 
+@pytest.mark.slow
 def test_each_vehicle_has_a_controller_of_its_own():
     shared = Recorded()
     vehicles = {
@@ -215,6 +217,7 @@ def test_each_vehicle_has_a_controller_of_its_own():
     assert log.summary["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_single_precision_flies():
     simulation = kw.Simulation(scenario([Recorded()]), precision="float32")
     assert simulation.run().summary["status"] == "completed"
@@ -406,6 +409,7 @@ def live_flight():
     flight.executor.__exit__()
 
 
+@pytest.mark.slow
 def test_a_live_flight_is_commanded_changed_and_goes_on(live_flight):
     live_flight.fly(0.1)
     assert [count for _, count, _ in Recorded.calls] == [*range(1, 11)]
@@ -423,6 +427,7 @@ def test_a_live_flight_is_commanded_changed_and_goes_on(live_flight):
     assert Recorded.calls[-1][1] == 30
 
 
+@pytest.mark.slow
 def test_it_is_not_called_while_the_motors_are_off_and_then_begins_anew():
     hold = {"type": "hold", "position_world_m": [0.5, 0, 2]}
     steps = [{"do": hold, "for_s": 0.1}, {"do": "idle", "for_s": 0.1}, {"do": hold}]
