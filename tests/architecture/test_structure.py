@@ -303,3 +303,16 @@ def test_pinned_requirements_are_names_and_versions_only() -> None:
     for file in files:
         for line in file.read_text().splitlines():
             assert re.fullmatch(r"[A-Za-z0-9._-]+==[A-Za-z0-9.+!]+", line), f"{file.name}: {line}"
+
+
+def test_protocols_can_be_checked_at_run_time():
+    # as `make test-all` does for all annotations
+    unchecked = [
+        f"{path.relative_to(SOURCE)}: {node.name}"
+        for path in SOURCE.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ClassDef)
+        and any(ast.unparse(base).startswith("Protocol") for base in node.bases)
+        and "runtime_checkable" not in map(ast.unparse, node.decorator_list)
+    ]
+    assert unchecked == []

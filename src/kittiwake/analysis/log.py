@@ -47,6 +47,7 @@ class OpenView(Protocol):
         ...
 
 
+@runtime_checkable
 class StaticPage(Protocol):
     """Page in one HTML file, which needs no server."""
 

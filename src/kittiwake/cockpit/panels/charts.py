@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from math import inf
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import viser
 
@@ -37,6 +37,7 @@ ADD, REMOVE, OWN, SELECTED = "add a chart", "remove a chart", "own charts", "sel
 CSV, PNG = "CSV", "PNG"
 
 
+@runtime_checkable
 class _Removable(Protocol):
     def remove(self) -> None: ...
 
