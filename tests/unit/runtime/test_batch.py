@@ -88,6 +88,7 @@ def test_mixed_vehicles_that_act_on_each_other():
         require_rows_of_log(columns, 8, log.tables[name])
 
 
+@pytest.mark.slow
 def test_worlds_of_many_vehicles_have_the_bits_of_one():
     simulation = kw.load("flock-8", {"vehicles.drone.count": 20})
     batch = simulation.batch(3, seed=SEED)

@@ -37,6 +37,7 @@ ON_DEVICES = """
 """
 
 
+@pytest.mark.slow
 def test_worlds_have_the_same_bits_on_one_device_and_on_two():
     # compiled without optimization, which takes seconds for each device
     flags = "--xla_force_host_platform_device_count=2 --xla_backend_optimization_level=0"

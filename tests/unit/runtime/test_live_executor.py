@@ -331,6 +331,7 @@ def test_gains_in_flight_are_those_of_a_flight_that_began_with_them(drone, make_
     assert np.abs(drone.fly(2.0)["drone"] - expected["drone"]).max() > 0.01
 
 
+@pytest.mark.slow
 def test_gains_outlive_a_change_of_the_wind(flock):
     executor, program = flock.executor, flock.executor.latest
     executor.set_gains("gull", "position", natural_frequency_radps=2.0)

@@ -95,6 +95,7 @@ def test_a_fleet_is_one_row():
     assert len(rows) < 20
 
 
+@pytest.mark.slow
 def test_a_log_shows_its_end_and_the_results_of_vehicles(simulation):
     log = simulation.run()
     rows = shown(log).rows

@@ -91,7 +91,7 @@ class Climb:
 
 def scenario(duration_s=0.5, **parts):
     vehicle = {"start": START, **parts}
-    vehicles = {"h": kw.Vehicle(model="hummingbird", **vehicle)}
+    vehicles = {"h": kw.Vehicle(model="angle-velocity", **vehicle)}
     return kw.Scenario(vehicles=vehicles, rate_hz=RATE_HZ, duration_s=duration_s)
 
 

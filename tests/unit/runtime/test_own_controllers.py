@@ -25,9 +25,13 @@ GOAL = {"type": "hold", "position_world_m": [1.1, 0.3, 2.3]}
 START = {"position_world_m": [0.5, 0, 2], "yaw_deg": 20}
 
 
-def scenario(controllers, guidance=GOAL, duration_s=0.3, vehicle=None, **others):
+# the model that compiles fastest
+MODEL = "angle-velocity"
+
+
+def scenario(controllers, guidance=GOAL, duration_s=0.3, vehicle=None, model=MODEL, **others):
     own = {"start": START, "guidance": guidance, "controllers": controllers, **(vehicle or {})}
-    vehicles = {"h": kw.Vehicle(model="hummingbird", **own)}
+    vehicles = {"h": kw.Vehicle(model=model, **own)}
     return kw.Scenario(vehicles=vehicles, rate_hz=500, duration_s=duration_s, **others)
 
 
@@ -76,7 +80,8 @@ def spring():
 
 def test_lees_controller_in_numpy_flies_as_the_one_in_jax():
     logs = [
-        kw.Simulation(scenario([one], CURVE, 2.0)).run() for one in (NumpyLee(), kw.control.Lee())
+        kw.Simulation(scenario([one], CURVE, 2.0, model="hummingbird")).run()
+        for one in (NumpyLee(), kw.control.Lee())
     ]
     mine, lee = (log.frame("h") for log in logs)
     assert mine["x_m"].std() > 0.3
@@ -253,7 +258,7 @@ def test_the_vehicles_numbers_are_given_at_the_start():
         def reset(self, vehicle):
             self.seen.append(vehicle)
 
-    kw.Simulation(scenario([Given()], duration_s=0.02)).run()
+    kw.Simulation(scenario([Given()], duration_s=0.02, model="hummingbird")).run()
     vehicle = Given.seen[-1]
     assert vehicle.mass_kg == pytest.approx(0.5)
     assert vehicle.inertia_kgm2.matrix.shape == (3, 3)
@@ -294,7 +299,8 @@ def test_another_command_type_of_as_many_numbers_ends_the_flight(declared):
         def update(self, t_s, setpoint, estimate):
             return kw.RotorSpeeds((400.0,) * 4) if t_s > 0.1 else kw.ThrustTorque(4.9, [0, 0, 0])
 
-    reason = kw.Simulation(scenario([Changing()])).run().summary["reason"]
+    flown = scenario([Changing()], model="hummingbird")
+    reason = kw.Simulation(flown).run().summary["reason"]
     since = "as `produces` of the class declares" if declared else "as at the start"
     words = f"update returned a RotorSpeeds; it must be a ThrustTorque, {since}"
     assert reason.startswith("Changing of 'h' at 0.102 s: ")
@@ -357,7 +363,7 @@ def updating(name, update):
 )
 def test_an_unfit_controller_is_refused_at_the_start(controller, message):
     with pytest.raises(ScenarioError, match=message):
-        scenario([controller])
+        scenario([controller], model="hummingbird")
 
 
 class Spring(kw.AbstractController):
@@ -391,7 +397,7 @@ def test_a_registered_component_of_python_is_written_by_its_name():
 
 
 def test_gains_of_another_controller_change_beside_an_own_one(spring):
-    simulation = kw.Simulation(scenario([Recorded()]))
+    simulation = kw.Simulation(scenario([Recorded()], model="hummingbird"))
     simulation.reset()
     simulation.step()
     simulation.set_gains("h", "attitude", tilt_frequency_radps=12.0)

@@ -28,7 +28,13 @@ def flown(program, packed, columns):
     return rows[0][:, :, list(columns[0])].reshape(STEPS, -1)
 
 
-@pytest.mark.parametrize("name", ["eight-ar-drone", "downwash", "otter-in-waves"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "eight-ar-drone",
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("downwash", "otter-in-waves")),
+    ],
+)
 def test_derivatives_are_quotients_of_differences(name):
     program = kw.load(name).program
     columns, packed = columns_of(program), program.numbers.packed

@@ -135,6 +135,7 @@ def end_worker_always(flights, part):
     return flights.rows(part)
 
 
+@pytest.mark.slow
 def test_runs_of_a_killed_worker_are_flown_again(tmp_path, monkeypatch):
     whole = swept(tmp_path / "whole")
     monkeypatch.setattr(sweep_workers, "_fly", end_worker_once)

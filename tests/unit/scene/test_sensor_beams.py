@@ -82,6 +82,7 @@ def test_light_beams_end_at_the_measured_range(hallway_ranging):
     assert lengths.max() > 1.0
 
 
+@pytest.mark.slow
 def test_depths_along_the_axis_reach_farther_aside(hallway_ranging):
     beams = SensorBeams(hallway_ranging.flight)
     scene_state = hallway_ranging.scene_state(-1)
