@@ -79,7 +79,12 @@ class Disturbance(eqx.Module):
 
 
 class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]):
-    """Attitude-response quadrotor; parameter names follow the identified constants."""
+    """Attitude-response quadrotor; parameter names follow the identified constants.
+
+    Attributes:
+        mass_kg: total mass.
+        integrator: integrator of the motion.
+    """
 
     command_type: ClassVar[type] = AttitudeThrottle
 
