@@ -91,8 +91,8 @@ def parameter_rows(description: Description) -> Iterator[str]:
 
 
 def outside_code(text: str) -> str:
-    """Return a paragraph of a docstring as Markdown."""
-    return re.sub(r"``", "`", text).replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+    """Return text of a docstring that is not code as Markdown."""
+    return re.sub(r"(?<!\*)\*(?!\*)|_", r"\\\g<0>", text.replace("<", "&lt;"))
 
 
 def paragraph(text: str) -> str:
