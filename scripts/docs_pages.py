@@ -1,8 +1,9 @@
 """Hook of mkdocs: the tables of the reference from the registries, and the pages of the API.
 
 A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry, with the equations of
-its entries from the docstrings of their modules, and their parameters. The pages ``api/*.md``
-follow from ``kittiwake.__all__``.
+its entries from the docstrings of their modules, and their parameters. A line
+``<!-- model: FAMILY NAME -->`` becomes the equations of one entry. The pages ``api/*.md`` follow
+from ``kittiwake.__all__``.
 """
 
 import inspect
@@ -26,6 +27,7 @@ from kittiwake.scenario.library import summaries
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARKER = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
+MODEL = re.compile(r"^<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}
 # name and title of an API page, by the part of the package that defines its names
 TITLES = {
@@ -121,18 +123,19 @@ def main_of_module(family: str, module: str) -> str:
 
 
 def model_text(family: str, name: str) -> str:
-    """Return equations, sources and limits from the docstring of a component's module.
-
-    Of several components in one module the one with the most parameters has it.
-    """
-    module = module_of(family, name)
-    first, _, text = inspect.cleandoc(sys.modules[module].__doc__ or "").partition("\n\n")
+    """Return equations, sources and limits from the docstring of a component's module."""
+    module = sys.modules[module_of(family, name)]
+    first, _, text = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
     # a first line with an equation is more than a title
     text = f"{first}\n\n{text}" if "=" in first else text
-    main = main_of_module(family, module)
-    if text and name != main:
-        return f"Equations: see [`{main}`](#{family}-{main}).\n"
     return "".join(f"{paragraph(part)}\n\n" for part in text.split("\n\n") if part.strip())
+
+
+def model_section(family: str, name: str) -> str:
+    """Return the text of a component's module, or where it is: at the one with most parameters."""
+    main = main_of_module(family, module_of(family, name))
+    text = model_text(family, name)
+    return f"Equations: see [`{main}`](#{family}-{main}).\n" if text and name != main else text
 
 
 def component_section(name: str, description: Description) -> Iterator[str]:
@@ -141,7 +144,7 @@ def component_section(name: str, description: Description) -> Iterator[str]:
     first, *others = description.lines
     yield f"{first[:1].upper()}{first[1:].rstrip('.')}.\n".replace("<", "&lt;")
     yield " ".join(line for line in others if not line.endswith(":")) + "\n"
-    yield model_text(description.family, name)
+    yield model_section(description.family, name)
     if description.parameters:
         yield from parameter_rows(description)
     else:
@@ -247,6 +250,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Replace the markers of tables."""
+    """Replace the markers of tables and of models."""
     del config, files
+    markdown = MODEL.sub(lambda found: model_text(found[1], found[2]), markdown)
     return MARKER.sub(lambda found: registry_table(found[1], neighbors_of(page)), markdown)
