@@ -2,13 +2,13 @@
 
 A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry, with the equations of
 its entries from the docstrings of their modules, and their parameters. A line
-``<!-- model: FAMILY NAME -->`` becomes the equations of one entry. The pages ``api/*.md`` follow
-from ``kittiwake.__all__``.
+``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, ``<!-- module: PATH -->`` those
+of a module. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
+import importlib
 import inspect
 import re
-import sys
 from collections.abc import Iterator
 from functools import cache
 from itertools import groupby
@@ -28,6 +28,7 @@ from kittiwake.scenario.library import summaries
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARKER = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
 MODEL = re.compile(r"^<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
+MODULE = re.compile(r"^<!-- module: ([\w.]+) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}
 # name and title of an API page, by the part of the package that defines its names
 TITLES = {
@@ -122,10 +123,10 @@ def main_of_module(family: str, module: str) -> str:
     return max(names, key=lambda name: len(describe(registry, name, "").parameters))
 
 
-def model_text(family: str, name: str) -> str:
-    """Return equations, sources and limits from the docstring of a component's module."""
-    module = sys.modules[module_of(family, name)]
-    first, _, text = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
+def model_text(module: str) -> str:
+    """Return equations, sources and limits from the docstring of a module."""
+    documented = inspect.cleandoc(importlib.import_module(module).__doc__ or "")
+    first, _, text = documented.partition("\n\n")
     # a first line with an equation is more than a title
     text = f"{first}\n\n{text}" if "=" in first else text
     return "".join(f"{paragraph(part)}\n\n" for part in text.split("\n\n") if part.strip())
@@ -133,8 +134,8 @@ def model_text(family: str, name: str) -> str:
 
 def model_section(family: str, name: str) -> str:
     """Return the text of a component's module, or where it is: at the one with most parameters."""
-    main = main_of_module(family, module_of(family, name))
-    text = model_text(family, name)
+    module = module_of(family, name)
+    main, text = main_of_module(family, module), model_text(module)
     return f"Equations: see [`{main}`](#{family}-{main}).\n" if text and name != main else text
 
 
@@ -252,5 +253,6 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Replace the markers of tables and of models."""
     del config, files
-    markdown = MODEL.sub(lambda found: model_text(found[1], found[2]), markdown)
+    markdown = MODEL.sub(lambda found: model_text(module_of(found[1], found[2])), markdown)
+    markdown = MODULE.sub(lambda found: model_text(f"kittiwake.{found[1]}"), markdown)
     return MARKER.sub(lambda found: registry_table(found[1], neighbors_of(page)), markdown)
