@@ -1,9 +1,12 @@
 """Hook of mkdocs: the tables of the reference from the registries, and the pages of the API.
 
-A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry and the parameters of
-its entries. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
+A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry, with the equations of
+its entries from the docstrings of their modules, and their parameters. A line
+``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, ``<!-- module: PATH -->`` those
+of a module. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
+import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -24,6 +27,8 @@ from kittiwake.scenario.library import summaries
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARKER = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
+MODEL = re.compile(r"^<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
+MODULE = re.compile(r"^<!-- module: ([\w.]+) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}
 # name and title of an API page, by the part of the package that defines its names
 TITLES = {
@@ -74,17 +79,8 @@ def described(registry: Registry) -> Iterator[tuple[str, Description]]:
         yield name, describe(registry, name, registry.builtin[name].summary)
 
 
-def meanings(component: object) -> dict[str, str]:
-    """Return the texts of the section "Attributes" of a docstring by their names."""
-    text = inspect.getdoc(component) or "" if isinstance(component, type) else ""
-    section = text.partition("Attributes:\n")[2].split("\n\n")[0]
-    found = re.findall(r"^    (\w+): (.+(?:\n {5,}.+)*)", section, re.MULTILINE)
-    return {name: " ".join(words.split()).replace("``", "`") for name, words in found}
-
-
-def parameter_rows(description: Description, component: object) -> Iterator[str]:
+def parameter_rows(description: Description) -> Iterator[str]:
     """Yield the table of the parameters of a component."""
-    texts = meanings(component)
     yield "| key | meaning | default | allowed | or in |"
     yield "|---|---|---|---|---|"
     for key, parameter in description.parameters.items():
@@ -93,8 +89,54 @@ def parameter_rows(description: Description, component: object) -> Iterator[str]
             "" if default is None else f"`{cell(default)}`" if not parameter.required else default
         )
         others = ", ".join(f"`{cell(other.rpartition('.')[2])}`" for other in parameter.other_keys)
-        meaning, allowed = cell(texts.get(key, "")), cell(parameter.allowed)
+        meaning, allowed = cell(parameter.meaning), cell(parameter.allowed)
         yield f"| `{key}` | {meaning} | {shown} | {allowed} | {others} |"
+
+
+def outside_code(text: str) -> str:
+    """Return text of a docstring that is not code as Markdown."""
+    return re.sub(r"(?<!\*)\*(?!\*)|_", r"\\\g<0>", text.replace("<", "&lt;"))
+
+
+def paragraph(text: str) -> str:
+    """Return a part of a docstring as Markdown; indented ones are code."""
+    if text.startswith("    "):
+        return f"```text\n{inspect.cleandoc(text).replace('``', '')}\n```"
+    code = re.split(r"(``.+?``)", re.sub(r"::$", ":", text), flags=re.DOTALL)
+    return "".join(
+        part.replace("``", "`") if index % 2 else outside_code(part)
+        for index, part in enumerate(code)
+    )
+
+
+def module_of(family: str, name: str) -> str:
+    """Return the module that defines a component, or the dynamics of a vehicle."""
+    component = BY_FAMILY[family].find(name)
+    return str(getattr(component, "dynamics", component).__module__)
+
+
+@cache
+def main_of_module(family: str, module: str) -> str:
+    """Return the component of a family in a module that has the most parameters."""
+    registry = BY_FAMILY[family]
+    names = [name for name in sorted(registry.builtin) if module_of(family, name) == module]
+    return max(names, key=lambda name: len(describe(registry, name, "").parameters))
+
+
+def model_text(module: str) -> str:
+    """Return equations, sources and limits from the docstring of a module."""
+    documented = inspect.cleandoc(importlib.import_module(module).__doc__ or "")
+    first, _, text = documented.partition("\n\n")
+    # a first line with an equation is more than a title
+    text = f"{first}\n\n{text}" if "=" in first else text
+    return "".join(f"{paragraph(part)}\n\n" for part in text.split("\n\n") if part.strip())
+
+
+def model_section(family: str, name: str) -> str:
+    """Return the text of a component's module, or where it is: at the one with most parameters."""
+    module = module_of(family, name)
+    main, text = main_of_module(family, module), model_text(module)
+    return f"Equations: see [`{main}`](#{family}-{main}).\n" if text and name != main else text
 
 
 def component_section(name: str, description: Description) -> Iterator[str]:
@@ -103,9 +145,9 @@ def component_section(name: str, description: Description) -> Iterator[str]:
     first, *others = description.lines
     yield f"{first[:1].upper()}{first[1:].rstrip('.')}.\n".replace("<", "&lt;")
     yield " ".join(line for line in others if not line.endswith(":")) + "\n"
+    yield model_section(description.family, name)
     if description.parameters:
-        component = BY_FAMILY[description.family].find(name)
-        yield from parameter_rows(description, component)
+        yield from parameter_rows(description)
     else:
         yield "No parameters."
     yield ""
@@ -209,6 +251,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Replace the markers of tables."""
+    """Replace the markers of tables and of models."""
     del config, files
+    markdown = MODEL.sub(lambda found: model_text(module_of(found[1], found[2])), markdown)
+    markdown = MODULE.sub(lambda found: model_text(f"kittiwake.{found[1]}"), markdown)
     return MARKER.sub(lambda found: registry_table(found[1], neighbors_of(page)), markdown)

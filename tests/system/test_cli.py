@@ -522,6 +522,7 @@ def test_list_of_a_vehicle_has_the_numbers_of_its_data_file():
         "required": False,
         "allowed": "above 0",
         "other_keys": [],
+        "meaning": "total mass",
     }
     assert parameters["thrust_polynomial_n"]["default"] == [0.663881, 3.050826953, 40.26064275695]
     assert parameters["integrator"]["default"] == "heun"

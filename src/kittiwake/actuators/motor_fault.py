@@ -17,6 +17,10 @@ class MotorFault(AbstractFault[RotorSpeeds]):
 
     Its lag still applies, so that a motor without power coasts down. ``rotor`` counts from 0, as in
     the columns of the log.
+
+    Attributes:
+        rotor: number of the rotor, from 0.
+        keeps: share of the commanded speed that remains.
     """
 
     command_type: ClassVar[type] = RotorSpeeds

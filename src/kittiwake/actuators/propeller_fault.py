@@ -12,7 +12,11 @@ from kittiwake.interfaces.dynamics import AbstractFault
 
 
 class PropellerFault(AbstractFault[RudderThrust]):
-    """A propeller that gives only a fraction of its commanded thrust from ``at_s`` on."""
+    """A propeller that gives only a fraction of its commanded thrust from ``at_s`` on.
+
+    Attributes:
+        keeps: share of the commanded thrust that remains.
+    """
 
     command_type: ClassVar[type] = RudderThrust
 

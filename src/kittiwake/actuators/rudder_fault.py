@@ -16,7 +16,11 @@ ANGLES = Bounds(-math.pi / 2.0, math.pi / 2.0)
 
 
 class RudderFault(AbstractFault[RudderThrust]):
-    """A rudder that goes to a fixed angle at ``at_s`` and stays there."""
+    """A rudder that goes to a fixed angle at ``at_s`` and stays there.
+
+    Attributes:
+        stuck_rad: angle to which the rudder goes.
+    """
 
     command_type: ClassVar[type] = RudderThrust
 

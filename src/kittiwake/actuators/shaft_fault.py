@@ -14,7 +14,12 @@ from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 
 
 class ShaftFault(AbstractFault[PropellerSpeeds]):
-    """A shaft that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on."""
+    """A shaft that follows only the fraction ``keeps`` of its commanded speed from ``at_s`` on.
+
+    Attributes:
+        side: side of the shaft.
+        keeps: share of the commanded speed that remains.
+    """
 
     command_type: ClassVar[type] = PropellerSpeeds
 

@@ -1,6 +1,8 @@
 """Parameters of registered components: keys, defaults, limits and alternative units."""
 
 import dataclasses
+import inspect
+import re
 from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
@@ -45,6 +47,8 @@ SCHEDULED = (
 
 NULL_OR_KEYS = "null, or the keys below"
 LIST_OF_KEYS = "a list; each entry has the keys below"
+# an entry of the section "Attributes" of a docstring, with its further lines
+ATTRIBUTE = r"^    (\w+): (.+(?:\n {5,}.+)*)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,12 +59,14 @@ class Parameter:
         default: default as plain data; None if ``required``, or if there is none.
         allowed: description of the allowed values.
         other_keys: keys of the same parameter in other units.
+        meaning: text of the docstring; empty without one.
     """
 
     default: Plain
     required: bool
     allowed: str
     other_keys: tuple[str, ...]
+    meaning: str = ""
 
 
 def parameters_of(
@@ -86,7 +92,7 @@ def rate_parameter(cls: type[eqx.Module]) -> dict[str, Parameter]:
         allowed += "; its default depends on the keys above"
     elif default_hz is None:
         allowed += "; without it, every step"
-    return {"rate_hz": Parameter(default_hz, required=False, allowed=allowed, other_keys=())}
+    return {"rate_hz": Parameter(default_hz, False, allowed, (), "steps per second")}  # noqa: FBT003
 
 
 def _parameters(
@@ -94,6 +100,7 @@ def _parameters(
 ) -> Iterator[tuple[str, Parameter]]:
     hints = get_type_hints(cls, include_extras=True)
     keys = parameters_model(cls).model_fields
+    texts = attribute_texts(cls)
     for field in dataclasses.fields(cls):
         if not field.init:
             continue
@@ -103,14 +110,20 @@ def _parameters(
         if registry is not None and isinstance(default, Mapping):
             yield (
                 f"{prefix}{field.name}.type",
-                Parameter(default["type"], required=False, allowed=_allowed(kind), other_keys=()),
+                Parameter(
+                    default["type"],
+                    required=False,
+                    allowed=_allowed(kind),
+                    other_keys=(),
+                    meaning=texts.get(field.name, ""),
+                ),
             )
             part = registry.find(default["type"])
         else:
             part = _part(kind)
         if part is not None:
             if optional:
-                yield prefix + field.name, _optional(default)
+                yield prefix + field.name, _optional(default, texts.get(field.name, ""))
             inner = default if isinstance(default, Mapping) else _inner(default)
             yield from _parameters(part, inner, f"{prefix}{field.name}.")
             continue
@@ -118,7 +131,8 @@ def _parameters(
         if entry is not None:
             required = default is dataclasses.MISSING
             plain = None if required else _plain(default)
-            yield prefix + field.name, Parameter(plain, required, LIST_OF_KEYS, ())
+            meaning = texts.get(field.name, "")
+            yield prefix + field.name, Parameter(plain, required, LIST_OF_KEYS, (), meaning)
             yield from _parameters(entry, {}, f"{prefix}{field.name}.N.")
             continue
         others = tuple(
@@ -126,7 +140,20 @@ def _parameters(
         )
         required = default is dataclasses.MISSING
         plain = None if required else _plain(default)
-        yield prefix + field.name, Parameter(plain, required, _allowed(hints[field.name]), others)
+        allowed = _allowed(hints[field.name])
+        meaning = texts.get(field.name, "")
+        yield prefix + field.name, Parameter(plain, required, allowed, others, meaning)
+
+
+def attribute_texts(cls: type) -> dict[str, str]:
+    """Return the texts of the sections "Attributes" of a class and of its bases, by name."""
+    texts: dict[str, str] = {}
+    for base in reversed(cls.__mro__):
+        documented = inspect.cleandoc(vars(base).get("__doc__") or "")
+        section = documented.partition("Attributes:\n")[2].split("\n\n")[0]
+        for name, words in re.findall(ATTRIBUTE, section, re.MULTILINE):
+            texts[name] = " ".join(words.split()).replace("``", "`").removesuffix(".")
+    return texts
 
 
 def _without_null(hint: Annotation) -> tuple[Annotation, bool]:
@@ -137,8 +164,8 @@ def _without_null(hint: Annotation) -> tuple[Annotation, bool]:
     return Union[tuple(member for member in members if member is not NoneType)], True  # noqa: UP007
 
 
-def _optional(default: Plain) -> Parameter:
-    return Parameter(_plain(default), required=False, allowed=NULL_OR_KEYS, other_keys=())
+def _optional(default: Plain, meaning: str) -> Parameter:
+    return Parameter(_plain(default), False, NULL_OR_KEYS, (), meaning)  # noqa: FBT003
 
 
 def _default_of(defaults: Mapping[str, Plain], field: "dataclasses.Field[Plain]") -> Plain:

@@ -19,7 +19,13 @@ GROUND, FIRST_DECK = 1, 2
 
 
 class Deck(eqx.Module):
-    """Rectangle fixed to a vehicle, with its sides along the body's x and y axes."""
+    """Rectangle fixed to a vehicle, with its sides along the body's x and y axes.
+
+    Attributes:
+        center_body_m: center of the surface.
+        length_m: side along the body's x axis.
+        width_m: side along the body's y axis.
+    """
 
     center_body_m: Vec3
     length_m: Annotated[Real, POSITIVE]

@@ -37,7 +37,15 @@ UPRIGHT_RAD = Bounds(0.0, 1.5, open_below=True)
 
 
 class Acceleration(AbstractController[tuple[()], AccelerationYaw, ThrustAttitude]):
-    """Acceleration and yaw to thrust and attitude."""
+    """Acceleration and yaw to thrust and attitude.
+
+    Attributes:
+        mass_kg: mass of the vehicle.
+        max_thrust_n: largest thrust of the vehicle.
+        min_thrust_n: smallest thrust.
+        max_tilt_rad: tilt beyond which the vertical force is kept and the horizontal force reduced.
+        gravity_mps2: gravity that the controller compensates.
+    """
 
     consumes: ClassVar[type] = AccelerationYaw
     produces: ClassVar[type] = ThrustAttitude

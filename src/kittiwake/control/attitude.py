@@ -25,7 +25,14 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Attitude(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
-    """Second-order attitude response; the thrust passes through."""
+    """Second-order attitude response; the thrust passes through.
+
+    Attributes:
+        inertia_kgm2: inertia of the vehicle.
+        tilt_frequency_radps: w of roll and pitch.
+        yaw_frequency_radps: w of yaw.
+        damping: z.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustTorque

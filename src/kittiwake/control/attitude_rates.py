@@ -35,7 +35,14 @@ UPSIDE_DOWN = 1e-12
 
 
 class AttitudeRates(AbstractController[tuple[()], ThrustAttitude, ThrustRates]):
-    """First-order attitude response; the thrust passes through."""
+    """First-order attitude response; the thrust passes through.
+
+    Attributes:
+        tilt_gain_per_s: twice this is the rate per sine of half the tilt error.
+        yaw_gain_per_s: the same of yaw.
+        max_tilt_rate_radps: limit of the length of the tilt rate.
+        max_yaw_rate_radps: limit of the yaw rate.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustRates

@@ -33,7 +33,17 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Dikmen(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
-    """Thrust and attitude to thrust and torque; the thrust passes through."""
+    """Thrust and attitude to thrust and torque; the thrust passes through.
+
+    Attributes:
+        inertia_kgm2: inertia of the vehicle.
+        tilt_slope_per_s: c of roll and pitch.
+        yaw_slope_per_s: c of yaw.
+        tilt_switching_gain_radps2: k of roll and pitch.
+        yaw_switching_gain_radps2: k of yaw.
+        boundary_layer_radps: epsilon.
+        reaching_per_s: eta.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustTorque

@@ -73,7 +73,15 @@ class XyzAngles(eqx.Module):
 
 
 class EulerAttitude(AbstractController[tuple[()], ThrustAttitude, ThrustTorque]):
-    """Second-order response of each X-Y-Z angle; the thrust passes through."""
+    """Second-order response of each X-Y-Z angle; the thrust passes through.
+
+    Attributes:
+        inertia_kgm2: inertia of the vehicle.
+        tilt_frequency_radps: W_a.
+        tilt_damping: X_a.
+        yaw_frequency_radps: W_y.
+        yaw_damping: X_y.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustTorque

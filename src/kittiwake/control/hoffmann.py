@@ -53,7 +53,21 @@ class HoffmannState(eqx.Module):
 
 
 class Hoffmann(AbstractController[HoffmannState, ThrustAttitude, ThrustTorque]):
-    """Thrust and attitude to thrust and torque; the thrust passes through."""
+    """Thrust and attitude to thrust and torque; the thrust passes through.
+
+    Attributes:
+        inertia_kgm2: inertia of the vehicle.
+        tilt_frequency_radps: w of roll and pitch.
+        yaw_frequency_radps: w of yaw.
+        damping: z.
+        integral_per_s: c.
+        acceleration_gain: k.
+        acceleration_filter_radps: filter of the derivative of the rate error.
+        hover_speed_mps: speed below which the integral counts in full.
+        transition_width_mps: width of the transition to no integral.
+        max_tilt_acceleration_radps2: limit, at which the integral is held.
+        max_yaw_acceleration_radps2: limit, at which the integral is held.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustTorque

@@ -48,7 +48,17 @@ class IndiState(eqx.Module):
 
 
 class Indi(AbstractController[IndiState, ThrustRates, ThrustTorque]):
-    """Thrust and body rates to thrust and torque, by increments of the torque."""
+    """Thrust and body rates to thrust and torque, by increments of the torque.
+
+    Attributes:
+        inertia_kgm2: assumed inertia of the vehicle.
+        tilt_rate_gain_per_s: K of roll and pitch.
+        yaw_rate_gain_per_s: K of yaw.
+        filter_radps: p, of the filters of acceleration and torque.
+        actuator_lag_s: time constant of the motors; without it a vehicle with slow motors
+            oscillates.
+        max_angular_acceleration_radps2: limit of the torque over the inertia.
+    """
 
     consumes: ClassVar[type] = ThrustRates
     produces: ClassVar[type] = ThrustTorque

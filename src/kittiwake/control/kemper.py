@@ -38,7 +38,18 @@ class KemperState(eqx.Module):
 
 
 class Kemper(AbstractController[KemperState, ThrustAttitude, ThrustTorque]):
-    """Thrust and attitude to thrust and torque; the thrust passes through."""
+    """Thrust and attitude to thrust and torque; the thrust passes through.
+
+    Attributes:
+        inertia_kgm2: inertia of the vehicle.
+        tilt_frequency_radps: w of roll and pitch.
+        yaw_frequency_radps: w of yaw.
+        damping: z.
+        tilt_integral_per_s: c of roll and pitch; 0 makes a PD.
+        yaw_integral_per_s: c of yaw; 0 makes a PD.
+        max_tilt_acceleration_radps2: limit, at which the integral is held.
+        max_yaw_acceleration_radps2: limit, at which the integral is held.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = ThrustTorque

@@ -45,7 +45,21 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Lee(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
-    """Geometric tracking of position and yaw."""
+    """Geometric tracking of position and yaw.
+
+    Attributes:
+        mass_kg: mass of the vehicle.
+        inertia_kgm2: inertia of the vehicle.
+        max_thrust_n: largest thrust of the vehicle.
+        gravity_mps2: gravity that the controller compensates.
+        position_gain_per_s2: k_x over the mass.
+        velocity_gain_per_s: k_v over the mass.
+        attitude_gain_per_s2: k_R over the moments of inertia.
+        rate_gain_per_s: k_O over the moments of inertia.
+        max_speed_mps: limit of the speed that the position error causes; not in the source.
+        max_feedback_mps2: limit of the feedback, below g so that A never points down; not in the
+            source.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = ThrustTorque

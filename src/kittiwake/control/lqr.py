@@ -97,6 +97,17 @@ class Lqr(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
 
     ``motion_rows`` and ``input_rows`` are A and B; without them the vehicle is a rigid body in a
     vacuum. ``gains`` is K, one row per input; it is computed and must not be given.
+
+    Attributes:
+        mass_kg: mass of the vehicle.
+        inertia_kgm2: inertia of the vehicle.
+        max_thrust_n: largest thrust of the vehicle.
+        gravity_mps2: gravity that the controller compensates.
+        acceptable: largest acceptable deviations, of which the weights follow.
+        max_step_m: limit of the position error.
+        max_yaw_step_rad: limit of the yaw error.
+        motion_rows: 12 rows of A, in place of the vehicle's.
+        input_rows: 12 rows of B, in place of the vehicle's.
     """
 
     consumes: ClassVar[type] = PositionYaw

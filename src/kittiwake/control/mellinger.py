@@ -36,7 +36,20 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Mellinger(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
-    """Tracking of position and yaw through any attitude."""
+    """Tracking of position and yaw through any attitude.
+
+    Attributes:
+        mass_kg: mass of the vehicle.
+        inertia_kgm2: inertia of the vehicle.
+        max_thrust_n: largest thrust of the vehicle.
+        gravity_mps2: gravity that the controller compensates.
+        position_gain_per_s2: k_p over the mass.
+        velocity_gain_per_s: k_v over the mass.
+        attitude_gain_per_s2: k_R over the moments of inertia.
+        rate_gain_per_s: k_w over the moments of inertia.
+        max_speed_mps: limit of the speed that the position error causes.
+        max_feedback_mps2: limit of the feedback.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = ThrustTorque

@@ -31,6 +31,11 @@ class Mixer(AbstractController[tuple[()], ThrustTorque, RotorSpeeds]):
     """Allocation to rotors of equal coefficients.
 
     ``thrusts_from_wrench`` are the rows of ``allocation_rows``.
+
+    Attributes:
+        thrusts_from_wrench: a row for each rotor; the vehicle's by default.
+        thrust_ns2: k_T of the rotors.
+        max_speed_radps: highest speed of the motors.
     """
 
     consumes: ClassVar[type] = ThrustTorque

@@ -67,7 +67,16 @@ class ModesState(eqx.Module):
 
 
 class Modes(AbstractController[ModesState, ModeCommand, ThrustTorque]):
-    """Mode command to thrust and torque, by one of five control laws."""
+    """Mode command to thrust and torque, by one of five control laws.
+
+    Attributes:
+        acceleration: controller of the first mode.
+        velocity: controller of the second mode.
+        attitude: controller of the third mode.
+        rates: controller of the fourth mode.
+        position: controller of the first mode.
+        fade_s: time constant with which the output of the last mode fades.
+    """
 
     consumes: ClassVar[type] = ModeCommand
     produces: ClassVar[type] = ThrustTorque

@@ -48,7 +48,20 @@ class PositionState(eqx.Module):
 
 
 class Position(AbstractController[PositionState, PositionYaw, AccelerationYaw]):
-    """Position and yaw to acceleration and yaw."""
+    """Position and yaw to acceleration and yaw.
+
+    Attributes:
+        natural_frequency_radps: w.
+        damping_ratio: z.
+        integral_gain_per_s2: k_i, which compensates a steady wind.
+        max_speed_mps: v_max, the limit of the velocity setpoint.
+        max_horizontal_acceleration_mps2: limit of the horizontal acceleration.
+        max_vertical_acceleration_mps2: limit of the vertical acceleration.
+        jerk_filter_radps: filter of the derivative of the feed-forward acceleration, where no jerk
+            is given.
+        vertical_frequency_radps: w of the vertical axis; as the others unless given.
+        vertical_damping_ratio: z of the vertical axis; as the others unless given.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = AccelerationYaw

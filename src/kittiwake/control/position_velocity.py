@@ -17,7 +17,12 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class PositionVelocity(AbstractController[tuple[()], PositionYaw, VelocityYaw]):
-    """Position and yaw to velocity and yaw."""
+    """Position and yaw to velocity and yaw.
+
+    Attributes:
+        gain_per_s: velocity per meter of error.
+        max_speed_mps: limit of the velocity.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = VelocityYaw

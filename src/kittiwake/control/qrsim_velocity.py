@@ -19,7 +19,16 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class QRSimVelocity(AbstractController[VelocityState, VelocityYaw, AttitudeThrottle]):
-    """Velocity and yaw to attitude and throttle."""
+    """Velocity and yaw to attitude and throttle.
+
+    Attributes:
+        velocity: loops from the horizontal velocity errors to the tilt.
+        yaw: loop from the yaw error to the yaw rate.
+        hover_throttle: throttle without an error.
+        climb_gain_s_per_m: throttle per vertical velocity error.
+        climb_sum_gain_s_per_m: throttle per summed vertical velocity error.
+        battery_v: voltage in the command.
+    """
 
     consumes: ClassVar[type] = VelocityYaw
     produces: ClassVar[type] = AttitudeThrottle

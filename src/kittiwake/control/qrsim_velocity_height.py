@@ -36,7 +36,14 @@ class QRSimVelocityHeightState(eqx.Module):
 class QRSimVelocityHeight(
     AbstractController[QRSimVelocityHeightState, VelocityHeightYaw, AttitudeThrottle]
 ):
-    """Horizontal velocity, height and yaw to attitude and throttle."""
+    """Horizontal velocity, height and yaw to attitude and throttle.
+
+    Attributes:
+        velocity: loops from the horizontal velocity errors to the tilt.
+        height: loop from the height error to the throttle.
+        yaw: loop from the yaw error to the yaw rate.
+        battery_v: voltage in the command.
+    """
 
     consumes: ClassVar[type] = VelocityHeightYaw
     produces: ClassVar[type] = AttitudeThrottle

@@ -29,7 +29,17 @@ class QRSimWaypointState(eqx.Module):
 
 
 class QRSimWaypoint(AbstractController[QRSimWaypointState, PositionYaw, AttitudeThrottle]):
-    """Position and yaw to attitude and throttle."""
+    """Position and yaw to attitude and throttle.
+
+    Attributes:
+        position_gain_per_s: velocity setpoint per meter of horizontal error.
+        max_speed_mps: limit of the velocity setpoint.
+        velocity_gain_rad_per_mps: tilt per velocity error.
+        max_tilt_rad: limit of the tilt.
+        height: loop from the height error to the throttle.
+        yaw: loop from the yaw error to the yaw rate.
+        battery_v: voltage in the command.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = AttitudeThrottle

@@ -21,7 +21,12 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Rates(AbstractController[tuple[()], ThrustRates, ThrustTorque]):
-    """Thrust and body rates to thrust and torque."""
+    """Thrust and body rates to thrust and torque.
+
+    Attributes:
+        inertia_kgm2: inertia of the vehicle.
+        gain_per_s: K_w.
+    """
 
     consumes: ClassVar[type] = ThrustRates
     produces: ClassVar[type] = ThrustTorque

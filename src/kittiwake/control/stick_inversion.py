@@ -22,7 +22,17 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class StickInversion(AbstractController[tuple[()], ThrustAttitude, AttitudeThrottle]):
-    """Thrust and attitude to attitude, throttle and yaw-rate sticks."""
+    """Thrust and attitude to attitude, throttle and yaw-rate sticks.
+
+    Attributes:
+        attitude_gain: gain of the Pelican's attitude response.
+        yaw_rate_gain: gain of its yaw rate response.
+        thrust_polynomial_n: its thrust over the throttle.
+        yaw_gain_per_s: yaw rate per yaw error.
+        max_angle_rad: limit of roll and pitch.
+        max_yaw_rate_radps: limit of the yaw rate.
+        battery_v: voltage in the command.
+    """
 
     consumes: ClassVar[type] = ThrustAttitude
     produces: ClassVar[type] = AttitudeThrottle

@@ -34,7 +34,16 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 
 
 class UavGazeboVelocity(AbstractController[tuple[()], VelocityYawRate, ThrustTorque]):
-    """Velocity and yaw rate to thrust and torque."""
+    """Velocity and yaw rate to thrust and torque.
+
+    Attributes:
+        mass_kg: mass of the vehicle.
+        attitude: attitude controller, of which the tilt is used.
+        velocity_gain_per_s: K_v.
+        yaw_rate_gain_per_s: K_y.
+        least_lift_n: least vertical force.
+        gravity_mps2: gravity that the controller compensates.
+    """
 
     consumes: ClassVar[type] = VelocityYawRate
     produces: ClassVar[type] = ThrustTorque

@@ -21,7 +21,13 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class Velocity(AbstractController[tuple[()], VelocityYaw, AccelerationYaw]):
-    """Velocity and yaw to acceleration and yaw."""
+    """Velocity and yaw to acceleration and yaw.
+
+    Attributes:
+        time_constant_s: velocity error over this is the acceleration.
+        max_horizontal_acceleration_mps2: limit of the horizontal acceleration.
+        max_vertical_acceleration_mps2: limit of the vertical acceleration.
+    """
 
     consumes: ClassVar[type] = VelocityYaw
     produces: ClassVar[type] = AccelerationYaw

@@ -26,7 +26,16 @@ from kittiwake.interfaces.controller import AbstractController
 
 
 class VesselHeadingSpeed(AbstractController[PidState, HeadingSpeed, RudderThrust]):
-    """Heading and speed to rudder and thrust."""
+    """Heading and speed to rudder and thrust.
+
+    Attributes:
+        speed_gain_kgps: thrust per speed error.
+        heading_gain: rudder angle per heading error.
+        heading_rate_gain_s: rudder angle per rate of the heading error.
+        filter_rate_per_s: filter of that rate.
+        max_rudder_rad: limit of the rudder angle.
+        max_thrust_n: limit of the thrust.
+    """
 
     consumes: ClassVar[type] = HeadingSpeed
     produces: ClassVar[type] = RudderThrust

@@ -27,7 +27,13 @@ THERE_M = 1e-12
 
 
 class VesselPosition(AbstractController[tuple[()], PositionYaw, HeadingSpeed]):
-    """Position to heading and speed."""
+    """Position to heading and speed.
+
+    Attributes:
+        cruise_speed_mps: speed towards the setpoint.
+        hold_radius_m: distance within which the heading is kept; 0 passes setpoints at full speed.
+        approach_gain_per_s: speed per meter within that radius.
+    """
 
     consumes: ClassVar[type] = PositionYaw
     produces: ClassVar[type] = HeadingSpeed

@@ -45,7 +45,26 @@ class VesselPropellersState(eqx.Module):
 
 
 class VesselPropellers(AbstractController[VesselPropellersState, HeadingSpeed, PropellerSpeeds]):
-    """Heading and speed to the shaft speeds of two propellers."""
+    """Heading and speed to the shaft speeds of two propellers.
+
+    Attributes:
+        surge_mass_kg: mass in surge, with added mass.
+        yaw_inertia_kgm2: moment of inertia in yaw, with added mass.
+        propeller_arm_m: distance of each shaft from the centerline.
+        ahead_ns2: thrust over the squared speed, ahead.
+        astern_ns2: thrust over the squared speed, astern.
+        max_ahead_radps: highest shaft speed ahead.
+        max_astern_radps: highest shaft speed astern.
+        surge_damping_kgps: damping in surge, which is fed forward.
+        yaw_damping_nms: linear damping in yaw, which is fed forward.
+        yaw_damping_nms2: quadratic damping in yaw, which is fed forward.
+        speed_gain_per_s: surge acceleration per speed error.
+        speed_integral_per_s2: its integral.
+        heading_gain_per_s: yaw rate per heading error.
+        max_yaw_rate_radps: limit of the yaw rate setpoint.
+        yaw_rate_gain_per_s: yaw acceleration per yaw rate error.
+        yaw_rate_integral_per_s2: its integral.
+    """
 
     consumes: ClassVar[type] = HeadingSpeed
     produces: ClassVar[type] = PropellerSpeeds

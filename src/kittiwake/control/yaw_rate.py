@@ -29,7 +29,11 @@ class YawRateState(eqx.Module):
 
 
 class YawRate(AbstractController[YawRateState, VelocityYawRate, VelocityYaw]):
-    """Velocity and yaw rate to velocity and yaw."""
+    """Velocity and yaw rate to velocity and yaw.
+
+    Attributes:
+        max_lead_rad: largest lead of the integrated yaw over the present one.
+    """
 
     consumes: ClassVar[type] = VelocityYawRate
     produces: ClassVar[type] = VelocityYaw

@@ -36,7 +36,11 @@ def geopotential(altitude_m: Real) -> Real:
 
 
 class StandardAtmosphere(AbstractAtmosphere):
-    """Standard atmosphere with a temperature offset."""
+    """Standard atmosphere with a temperature offset.
+
+    Attributes:
+        temperature_offset_k: temperature above the standard's.
+    """
 
     temperature_offset_k: Annotated[Real, Bounds(-60.0, 60.0)] = 0.0
 

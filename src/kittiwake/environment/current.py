@@ -24,6 +24,10 @@ class UniformCurrent(AbstractCurrent):
     """Uniform horizontal current.
 
     ``towards_rad`` is the direction of flow, clockwise from north, as on charts.
+
+    Attributes:
+        speed_mps: speed.
+        towards_rad: direction that it flows to, clockwise from north.
     """
 
     speed_mps: Annotated[Real, NOT_NEGATIVE]

@@ -21,7 +21,16 @@ AMPLITUDE_RAD = Bounds(0.0, 1.0)
 
 
 class FixedPlatform(AbstractPlatform):
-    """Fixed rectangle; ``position_world_m`` is the center of its upper side."""
+    """Fixed rectangle; ``position_world_m`` is the center of its upper side.
+
+    Attributes:
+        position_world_m: center of the surface.
+        length_m: side along its x axis.
+        width_m: side along its y axis.
+        yaw_rad: heading of its x axis.
+        roll_rad: roll.
+        pitch_rad: pitch.
+    """
 
     position_world_m: Vec3
     length_m: Annotated[Real, POSITIVE]
@@ -53,6 +62,20 @@ class MovingPlatform(AbstractPlatform):
     """Deck that moves at a constant velocity and heaves, rolls and pitches sinusoidally.
 
     Roll and pitch are a quarter of a period out of phase with heave, which begins upwards.
+
+    Attributes:
+        position_world_m: center of the surface at the start.
+        length_m: side along its x axis.
+        width_m: side along its y axis.
+        yaw_rad: heading of its x axis at the start.
+        velocity_world_mps: mean velocity.
+        yaw_rate_radps: yaw rate.
+        heave_m: amplitude of the heave.
+        heave_period_s: period of the heave.
+        roll_rad: amplitude of the roll.
+        roll_period_s: period of the roll.
+        pitch_rad: amplitude of the pitch.
+        pitch_period_s: period of the pitch.
     """
 
     position_world_m: Vec3

@@ -45,6 +45,11 @@ class AbstractDirectedWind(AbstractWind):
 
     It is given as a vector, or for a horizontal wind by speed and direction: ``from_rad`` is where
     it blows from, clockwise from north, as in weather reports.
+
+    Attributes:
+        wind_world_mps: velocity of the air, in place of speed and direction.
+        speed_mps: speed.
+        from_rad: direction that it comes from, clockwise from north.
     """
 
     wind_world_mps: eqx.AbstractVar[Vec3 | None]
@@ -81,7 +86,13 @@ class AbstractDirectedWind(AbstractWind):
 
 
 class ConstantWind(AbstractDirectedWind):
-    """Constant wind, uniform in space."""
+    """Constant wind, uniform in space.
+
+    Attributes:
+        wind_world_mps: velocity of the air, in place of speed and direction.
+        speed_mps: speed.
+        from_rad: direction that it comes from, clockwise from north.
+    """
 
     wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
     speed_mps: Annotated[Real, SPEED_MPS] | None = None
@@ -102,7 +113,11 @@ class ConstantWind(AbstractDirectedWind):
 
 
 class StepWind(AbstractDirectedWind):
-    """Wind that starts at ``start_s``."""
+    """Wind that starts at ``start_s``.
+
+    Attributes:
+        start_s: time at which it begins.
+    """
 
     start_s: Annotated[Real, START_S]
     wind_world_mps: Annotated[Vec3, COMPONENT_MPS] | None = None
@@ -134,6 +149,11 @@ class CosineGust(AbstractDirectedWind):
 
     It holds its full strength for ``hold_s``; forever if that is null, which is the standard's
     single gust.
+
+    Attributes:
+        start_s: time at which it begins.
+        rise_s: time in which it rises, and falls.
+        hold_s: time for which it is held.
     """
 
     start_s: Annotated[Real, START_S]
@@ -177,7 +197,12 @@ class CosineGust(AbstractDirectedWind):
 
 
 class SinusoidalWind(AbstractDirectedWind):
-    """Sinusoidal wind from the start of the flight on."""
+    """Sinusoidal wind from the start of the flight on.
+
+    Attributes:
+        period_s: T.
+        phase_rad: phase at the time 0.
+    """
 
     period_s: Annotated[Real, DURATION_S]
     phase_rad: Annotated[Real, ANGLE_RAD] = 0.0
@@ -219,6 +244,10 @@ class RecordedWind(AbstractWind):
 
     The columns after ``time_s`` are ``east_mps`` and ``north_mps``, and optionally ``up_mps``: the
     velocity of the air. ``scale`` multiplies all of them.
+
+    Attributes:
+        file: CSV file with times and velocities.
+        scale: factor of the velocities.
     """
 
     file: Recording

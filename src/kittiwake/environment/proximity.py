@@ -21,6 +21,9 @@ class Proximity(AbstractInteraction):
 
     Vehicles at ``within_m`` or farther are ignored, and the distance is infinite if there are no
     others. Then the cost grows with the number of vehicles, otherwise with its square.
+
+    Attributes:
+        within_m: distance below which two vehicles are lost.
     """
 
     within_m: Annotated[Real, POSITIVE] | None = None

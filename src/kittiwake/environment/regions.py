@@ -56,6 +56,13 @@ class AbstractBox(AbstractRegion):
 
     Without angles it is aligned with the world's axes. With angles the corners are those before the
     rotation: yaw, pitch and roll rotate it like a vehicle.
+
+    Attributes:
+        from_world_m: corner of the box.
+        to_world_m: opposite corner of the box.
+        yaw_rad: yaw of the box about its center.
+        pitch_rad: pitch of the box about its center.
+        roll_rad: roll of the box about its center.
     """
 
     from_world_m: eqx.AbstractVar[Vec3]
@@ -119,7 +126,11 @@ class AbstractBox(AbstractRegion):
 
 
 class WindRegion(AbstractBox):
-    """Wind inside a box, added to the world's wind."""
+    """Wind inside a box, added to the world's wind.
+
+    Attributes:
+        wind_world_mps: velocity of the air in the box, in addition to the wind.
+    """
 
     from_world_m: Vec3
     to_world_m: Vec3
@@ -149,7 +160,11 @@ class WindRegion(AbstractBox):
 
 
 class ForceRegion(AbstractBox):
-    """Force on vehicles inside a box."""
+    """Force on vehicles inside a box.
+
+    Attributes:
+        force_world_n: force on a body that is completely inside.
+    """
 
     from_world_m: Vec3
     to_world_m: Vec3

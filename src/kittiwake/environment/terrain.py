@@ -43,6 +43,13 @@ class PouredTerrain(AbstractTerrain):
 
     ``clutter`` and ``occlusion`` are the poured shares of all cells; ``cells`` is their number
     along each side of the world's area, ``persons`` the range of the number of persons.
+
+    Attributes:
+        clutter: share of cluttered ground.
+        occlusion: share of ground that hides persons.
+        cells: number of cells along x and y.
+        persons: range of the number of persons.
+        person_size_m: size of a person.
     """
 
     clutter: Annotated[Real, SHARE] = 0.2

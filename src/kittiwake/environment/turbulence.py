@@ -178,6 +178,9 @@ class DrydenFirstOrder(AbstractTurbulence[Vec3]):
     V is the speed over ground plus 0.5 m/s, so gusts change faster in faster flight but not in
     stronger wind. Both horizontal axes have the same intensity and length, so their direction is
     without effect and the axes are east, north and up. Heights above 1000 ft have no special case.
+
+    Attributes:
+        speed_at_6m_mps: speed of the wind at 20 ft over the ground, which sets the gusts.
     """
 
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE] = 2.0
@@ -233,6 +236,10 @@ class Dryden(AbstractTurbulence[DrydenState]):
     least ``least_airspeed_mps``. The longitudinal axis is horizontal along the mean wind; in still
     air to the east, because axes that rotate with a hovering vehicle would destroy the gusts'
     correlation. Heights are clipped to the standard's range of 10 to 1000 ft.
+
+    Attributes:
+        speed_at_6m_mps: speed of the wind at 20 ft over the ground, which sets the gusts.
+        least_airspeed_mps: least airspeed with which gusts pass a vehicle.
     """
 
     speed_at_6m_mps: Annotated[Real, NOT_NEGATIVE]

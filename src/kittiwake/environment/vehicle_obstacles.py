@@ -28,6 +28,9 @@ class VehicleObstacles(AbstractInteraction):
     """The nearest other vehicles of each vehicle, as bounding boxes.
 
     Distances are between centers of mass. A vehicle without ``size_body_m`` is invisible.
+
+    Attributes:
+        nearest: number of others that each vehicle can detect.
     """
 
     nearest: Annotated[int, NEAREST_BOUNDS] = eqx.field(static=True, default=4)

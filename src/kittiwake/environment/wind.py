@@ -43,6 +43,10 @@ class ShearWind(AbstractWind):
     """Horizontal wind that increases with the logarithm of the height.
 
     ``from_rad`` is the direction that it comes from, clockwise from north, as in weather reports.
+
+    Attributes:
+        speed_at_6m_mps: speed at 20 ft over the ground.
+        from_rad: direction that it comes from, clockwise from north.
     """
 
     speed_at_6m_mps: Annotated[Real, SPEED_MPS]

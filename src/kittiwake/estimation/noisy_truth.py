@@ -19,7 +19,14 @@ from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 
 
 class NoisyTruth(AbstractEstimator[tuple[()]]):
-    """True motion with errors of these standard deviations along each axis."""
+    """True motion with errors of these standard deviations along each axis.
+
+    Attributes:
+        position_m: deviation along each axis.
+        velocity_mps: deviation along each axis.
+        attitude_rad: deviation of the rotation about each axis of the body.
+        rate_radps: deviation about each axis.
+    """
 
     position_m: Annotated[Real, NOT_NEGATIVE] = 0.02
     velocity_mps: Annotated[Real, NOT_NEGATIVE] = 0.05

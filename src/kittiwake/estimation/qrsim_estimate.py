@@ -48,7 +48,14 @@ REQUIRED: dict[str, tuple[type, str]] = {
 
 
 class QRSimEstimate(AbstractEstimator[tuple[()]]):
-    """Position, attitude and velocity from four sensors, which the parameters name."""
+    """Position, attitude and velocity from four sensors, which the parameters name.
+
+    Attributes:
+        gnss: name of the satellite receiver.
+        altimeter: name of the altimeter.
+        orientation: name of the orientation sensor.
+        imu: name of the inertial unit.
+    """
 
     gnss: str = eqx.field(static=True, default="gnss")
     altimeter: str = eqx.field(static=True, default="altimeter")

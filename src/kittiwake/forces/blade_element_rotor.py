@@ -63,7 +63,23 @@ NEWTON_STEPS = 5
 
 
 class BladeElementRotor(AbstractRotor):
-    """Geometry and profile of one rotor; hover is computed in air of ``design_density_kgpm3``."""
+    """Geometry and profile of one rotor; hover is computed in air of ``design_density_kgpm3``.
+
+    Attributes:
+        radius_m: R, of the disc.
+        chord_m: c, of a blade.
+        root_pitch_rad: theta_0, the pitch at the hub.
+        profile_drag: C_d, of the blade's profile.
+        max_speed_radps: highest speed of the motor.
+        twist_rad: theta_tw, by which the tip has less pitch.
+        blades: n, the number of blades.
+        lift_slope: a, of the blade's profile.
+        min_speed_radps: lowest speed of the motor.
+        spin_up_s: time constant of the motor, both ways.
+        inertia_kgm2: J of all that turns.
+        design_density_kgpm3: air density for which controllers compute thrust and torque.
+        inflow: wash of the rotor at rest, or that of its thrust.
+    """
 
     radius_m: Annotated[Real, POSITIVE]
     chord_m: Annotated[Real, POSITIVE]

@@ -16,7 +16,11 @@ from kittiwake.interfaces.parts import AbstractForce, Flow
 
 
 class LinearDrag(AbstractForce):
-    """Force proportional to the airspeed, per body axis."""
+    """Force proportional to the airspeed, per body axis.
+
+    Attributes:
+        damping_body_kgps: c along each body axis.
+    """
 
     damping_body_kgps: Vec3
 
@@ -31,7 +35,11 @@ class LinearDrag(AbstractForce):
 
 
 class QuadraticDrag(AbstractForce):
-    """Force proportional to the squared airspeed; ``drag_area_body_m2`` is C_d A per body axis."""
+    """Force proportional to the squared airspeed; ``drag_area_body_m2`` is C_d A per body axis.
+
+    Attributes:
+        drag_area_body_m2: drag area C_d A along each body axis.
+    """
 
     drag_area_body_m2: Vec3
 
@@ -48,7 +56,11 @@ class QuadraticDrag(AbstractForce):
 
 
 class RotationDamping(AbstractForce):
-    """Torque proportional to the body rates, per body axis."""
+    """Torque proportional to the body rates, per body axis.
+
+    Attributes:
+        damping_body_nms: k about each body axis.
+    """
 
     damping_body_nms: Vec3
 

@@ -29,7 +29,22 @@ UP = Vec3(0.0, 0.0, 1.0)
 
 
 class LumpedRotor(AbstractRotor):
-    """Lumped coefficients of one rotor."""
+    """Lumped coefficients of one rotor.
+
+    Attributes:
+        thrust_ns2: k_T.
+        torque_nms2: k_Q.
+        radius_m: radius of the disc, for ground effect and downwash.
+        max_speed_radps: highest speed of the motor.
+        min_speed_radps: lowest speed of the motor.
+        spin_up_s: time constant towards higher speeds.
+        spin_down_s: time constant towards lower speeds; as ``spin_up_s`` unless given.
+        inertia_kgm2: J of all that turns.
+        inflow_ns2pm: k_z, as a climbing rotor lifts less.
+        translational_lift_ns2pm2: k_h.
+        drag_ns2pm: k_d, of the unequal airspeed of the blades.
+        flapping_ns2: k_f, of the disc that flaps back.
+    """
 
     thrust_ns2: Annotated[Real, POSITIVE]
     torque_nms2: Annotated[Real, NOT_NEGATIVE]

@@ -100,7 +100,12 @@ class MissionState(eqx.Module):
 
 
 class Mission(AbstractGuidance[MissionState]):
-    """Runs its steps in sequence, and applies its rules."""
+    """Runs its steps in sequence, and applies its rules.
+
+    Attributes:
+        steps: steps, one after another.
+        rules: rules that start a step out of sequence.
+    """
 
     tracked: ClassVar[bool] = False
 

@@ -87,7 +87,21 @@ class AngleVelocityVelocities(eqx.Module):
 
 
 class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
-    """First-order lags of the attitude angles, and the resulting velocity."""
+    """First-order lags of the attitude angles, and the resulting velocity.
+
+    Attributes:
+        mass_kg: total mass.
+        angle_time_constant_s: tau, of the angles.
+        drag_forward_per_s: C_x.
+        drag_sideways_per_s: C_y.
+        drag_vertical_per_s: C_z.
+        max_yaw_rate_radps: limit of the yaw rate.
+        max_thrust_n: limit of the thrust.
+        max_angle_rad: limit of the angles; beyond it the drone is lost.
+        max_speed_mps: limit of the velocities; beyond it the drone is lost.
+        max_tilt_rate_radps: limit of the rates of roll and pitch.
+        integrator: integrator of the motion.
+    """
 
     command_type: ClassVar[type] = ThrustAttitude
     # the angles follow their commands directly

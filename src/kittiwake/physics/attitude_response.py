@@ -79,7 +79,31 @@ class Disturbance(eqx.Module):
 
 
 class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]):
-    """Attitude-response quadrotor; parameter names follow the identified constants."""
+    """Attitude-response quadrotor; parameter names follow the identified constants.
+
+    Attributes:
+        mass_kg: total mass.
+        integrator: integrator of the motion.
+        attitude_gain: k_pq0, the share of the commanded angle that is reached.
+        attitude_stiffness_per_s2: k_pq1.
+        attitude_damping_per_s: -k_pq2.
+        yaw_rate_gain_per_s: k_r0.
+        yaw_rate_damping_per_s: -k_r1.
+        max_tilt_rate_radps: p_max.
+        thrust_polynomial_n: c_0, c_1, c_2.
+        battery_thrust_offset_n: c_b0.
+        battery_thrust_slope_npv: c_b1.
+        thrust_slew_nps: tau_1.
+        slow_thrust_rate_per_s: tau_0.
+        slow_throttle: throttle below which the thrust follows like a lag.
+        drag_horizontal_per_s: -k_uv.
+        drag_vertical_per_s: -k_w.
+        linear_noise_mps2: deviation of the process noise.
+        angular_noise_radps2: deviation of the process noise.
+        max_speed_mps: speed in a body axis beyond which it is lost.
+        max_rate_radps: rate in a body axis beyond which it is lost.
+        max_angle_rad: roll or pitch beyond which it is lost.
+    """
 
     command_type: ClassVar[type] = AttitudeThrottle
 

@@ -127,6 +127,20 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     """Vessel with added mass, damping, hydrostatics and a propeller on either side.
 
     ``payload_kg`` is a point mass in addition to ``mass_kg``; it changes sinkage and trim.
+
+    Attributes:
+        mass_kg: mass without the payload.
+        center_of_mass_body_m: center of mass from the origin.
+        inertia_kgm2: inertia about the center of mass.
+        added_mass_body_kg: added mass along each axis.
+        added_inertia_body_kgm2: added inertia about each axis.
+        payload_kg: mass of the payload.
+        payload_body_m: position of the payload.
+        air_drag_surge_kgpm: k_x.
+        air_drag_sway_kgpm: k_y.
+        water_density_kgpm3: density of the water.
+        max_tilt_rad: roll or pitch beyond which it is lost.
+        integrator: integrator of the motion.
     """
 
     command_type: ClassVar[type] = PropellerSpeeds

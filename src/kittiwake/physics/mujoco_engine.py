@@ -84,7 +84,11 @@ AFFINITY: dict[CollidesWith, int] = {
 
 
 class Mujoco(AbstractPhysics):
-    """Contact of all vehicles, decks and obstacles by MuJoCo."""
+    """Contact of all vehicles, decks and obstacles by MuJoCo.
+
+    Attributes:
+        substep_s: longest step of MuJoCo.
+    """
 
     solid: ClassVar[bool] = True
 

@@ -82,7 +82,19 @@ class MultirotorState(eqx.Module):
 
 
 class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
-    """Body with equal rotors, each with a hub position and a spin (+1: counterclockwise)."""
+    """Body with equal rotors, each with a hub position and a spin (+1: counterclockwise).
+
+    Attributes:
+        mass_kg: total mass.
+        inertia_kgm2: inertia about the center of mass; products are entries of the matrix.
+        rotor: rotor type with its parameters; all rotors are equal.
+        hubs_body_m: position of each rotor from the center of mass.
+        spins: 1 for each rotor that turns counterclockwise, seen from above, and -1 for each other.
+        forces: further forces; none by default.
+        ground_effect: thrust near a surface; none by default.
+        battery: battery of the rotors; none by default.
+        integrator: integrator of the motion.
+    """
 
     command_type: ClassVar[type] = RotorSpeeds
 

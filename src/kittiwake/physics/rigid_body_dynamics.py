@@ -86,7 +86,14 @@ BodyState = TypeVar("BodyState", bound=HasRigidBody, default=Any)
 class AbstractBody(
     AbstractDynamics[BodyState, ActuatorCommand], Generic[BodyState, ActuatorCommand, Velocities]
 ):
-    """Dynamics of a rigid body with optional landing gear; its state has a field ``rigid_body``."""
+    """Dynamics of a rigid body with optional landing gear; its state has a field ``rigid_body``.
+
+    Attributes:
+        landing_gear: what the vehicle stands on; none by default.
+        deck: what stands on it; none by default.
+        size_body_m: sides of the box around it, for regions and other vehicles' sensors; a point by
+            default.
+    """
 
     landing_gear: eqx.AbstractVar[LandingGear | None]
     deck: eqx.AbstractVar[Deck | None]

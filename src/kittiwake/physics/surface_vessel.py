@@ -94,6 +94,16 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     """Maneuvering vessel with one rudder and thrust along its axis.
 
     It floats at its initial height; in waves this is relative to the water surface.
+
+    Attributes:
+        mass_kg: mass.
+        yaw_inertia_kgm2: moment of inertia in yaw.
+        max_thrust_n: largest thrust, ahead and astern.
+        air_drag_surge_kgpm: k_x.
+        air_drag_sway_kgpm: k_y.
+        water_density_kgpm3: density of the water.
+        hulls: number of hulls, by which the derivatives are multiplied.
+        integrator: integrator of the motion.
     """
 
     command_type: ClassVar[type] = RudderThrust

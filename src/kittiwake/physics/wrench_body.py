@@ -53,6 +53,15 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
     """Rigid body with commanded thrust and torque, and optional added mass and forces.
 
     ``disc_area_m2`` is the area of the downwash; without it there is none.
+
+    Attributes:
+        mass_kg: total mass.
+        inertia_kgm2: inertia about the center of mass; products are entries of the matrix.
+        forces: further forces; none by default.
+        added_mass: six rows of six numbers M_A in body axes, in the order (v, omega), in kg, kg m
+            and kg m².
+        disc_area_m2: area that the air of the thrust goes through, for downwash.
+        integrator: integrator of the motion.
     """
 
     command_type: ClassVar[type] = ThrustTorque

@@ -35,7 +35,12 @@ class AltimeterState(eqx.Module):
 
 
 class Altimeter(AbstractSensor[AltimeterState, HeightMeasurement]):
-    """Height with first-order Gauss-Markov noise, and its rate from differences of samples."""
+    """Height with first-order Gauss-Markov noise, and its rate from differences of samples.
+
+    Attributes:
+        deviation_m: sigma.
+        time_constant_s: tau.
+    """
 
     measures: ClassVar[type] = HeightMeasurement
     default_rate_hz: ClassVar[float | None] = 50.0

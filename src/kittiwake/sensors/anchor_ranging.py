@@ -29,7 +29,13 @@ MIN_ANCHORS = 4
 
 
 class AnchorRanging(AbstractSensor[Int[Array, ""], AnchorMeasurement]):
-    """Ranges to anchors in turn; ``rate_hz`` is the number of ranges per second."""
+    """Ranges to anchors in turn; ``rate_hz`` is the number of ranges per second.
+
+    Attributes:
+        anchors_world_m: positions of at least four anchors.
+        noise_bound_m: b.
+        max_range_m: distance beyond which an anchor does not answer.
+    """
 
     measures: ClassVar[type] = AnchorMeasurement
     default_rate_hz: ClassVar[float | None] = 16.0

@@ -27,6 +27,11 @@ class Barometer(AbstractSensor[Real, PressureMeasurement]):
 
     The noise is that of TE's MS5611-01BA03 at its highest resolution (data sheet: 0.012 mbar, 8 ms
     a sample). The drift is chosen: about half a meter in a minute, two and a half in all.
+
+    Attributes:
+        noise_pa: standard deviation of n.
+        drift_pa: standard deviation of b.
+        drift_time_s: time constant of b.
     """
 
     measures: ClassVar[type] = PressureMeasurement
@@ -68,6 +73,9 @@ class MicklischBarometer(AbstractSensor[tuple[()], PressureMeasurement]):
 
     Section 3.6 of their paper: a BMP180 at 200 Hz with a largest deviation of 0.06, which is that
     sensor's noise in hectopascals (half a meter).
+
+    Attributes:
+        bound_pa: bound of the uniform noise.
     """
 
     measures: ClassVar[type] = PressureMeasurement

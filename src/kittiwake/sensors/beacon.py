@@ -21,7 +21,13 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Beacon(AbstractSensor[tuple[()], DeckMeasurement]):
-    """Transmitted position, velocity and yaw of the deck of the vehicle's partner."""
+    """Transmitted position, velocity and yaw of the deck of the vehicle's partner.
+
+    Attributes:
+        position_deviation_m: sigma_p.
+        velocity_deviation_mps: sigma_v.
+        yaw_deviation_rad: sigma_psi.
+    """
 
     measures: ClassVar[type] = DeckMeasurement
     default_rate_hz: ClassVar[float | None] = 20.0

@@ -71,6 +71,14 @@ class Gnss(AbstractSensor[GnssState, GnssMeasurement]):
 
     ``satellites_tracked`` is the range of the number that it tracks, drawn for each flight; without
     it, all satellites above the mask. A mask of -90 deg sees through the Earth, as QRSim does.
+
+    Attributes:
+        noise_m: standard deviation of the white noise on each distance.
+        elevation_mask_rad: elevation below which satellites are not tracked; -90 deg sees through
+            the Earth.
+        satellites_tracked: range of the largest number, drawn once for each flight; all in view
+            without it.
+        delay_periods: age of the measured position, in periods.
     """
 
     noise_m: Annotated[Real, NOT_NEGATIVE] = 0.002

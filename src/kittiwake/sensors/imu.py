@@ -94,7 +94,13 @@ class ImuState(eqx.Module):
 
 
 class Imu(AbstractSensor[ImuState, InertialMeasurement]):
-    """IMU with the errors of micromechanical instruments."""
+    """IMU with the errors of micromechanical instruments.
+
+    Attributes:
+        accelerometer: errors of the accelerometer.
+        gyroscope: errors of the gyroscope.
+        mount: position and rotation of the unit.
+    """
 
     measures: ClassVar[type] = InertialMeasurement
 

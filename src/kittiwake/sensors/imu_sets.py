@@ -38,7 +38,12 @@ def with_errors(true: InertialMeasurement, force: Vec3, rate: Vec3) -> InertialM
 
 
 class QrsimImu(AbstractSensor[tuple[()], InertialMeasurement]):
-    """IMU of QRSim: normal noise in each sample."""
+    """IMU of QRSim: normal noise in each sample.
+
+    Attributes:
+        force_deviation_mps2: standard deviation in each sample.
+        rate_deviation_radps: standard deviation in each sample.
+    """
 
     measures: ClassVar[type] = InertialMeasurement
     default_rate_hz: ClassVar[float | None] = 50.0
@@ -72,7 +77,12 @@ class QrsimImu(AbstractSensor[tuple[()], InertialMeasurement]):
 
 
 class MicklischImu(AbstractSensor[tuple[()], InertialMeasurement]):
-    """IMU of Micklisch et al.: uniform noise within bounds in each sample."""
+    """IMU of Micklisch et al.: uniform noise within bounds in each sample.
+
+    Attributes:
+        force_bound_mps2: bound of the uniform noise.
+        rate_bound_radps: bound of the uniform noise.
+    """
 
     measures: ClassVar[type] = InertialMeasurement
     default_rate_hz: ClassVar[float | None] = 100.0

@@ -33,7 +33,13 @@ TOLERANCE_RAD = 1e-6
 
 
 class Lidar2D(AbstractOptical[RangesMeasurement]):
-    """Ranges in a plane, at equal angles about the x axis of the mount."""
+    """Ranges in a plane, at equal angles about the x axis of the mount.
+
+    Attributes:
+        mount: pose on the vehicle.
+        beams: number of beams.
+        field_of_view_rad: A, the angle from the first to the last beam.
+    """
 
     measures: ClassVar[type] = RangesMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0

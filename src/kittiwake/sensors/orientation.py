@@ -25,7 +25,12 @@ from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
 
 
 class Orientation(AbstractSensor[Vec3, OrientationMeasurement]):
-    """Roll, pitch and yaw with first-order Gauss-Markov errors."""
+    """Roll, pitch and yaw with first-order Gauss-Markov errors.
+
+    Attributes:
+        deviation_rad: standard deviation of each angle's error.
+        time_constant_s: its time constant.
+    """
 
     measures: ClassVar[type] = OrientationMeasurement
     default_rate_hz: ClassVar[float | None] = 50.0

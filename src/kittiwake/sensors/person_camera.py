@@ -117,7 +117,16 @@ class Scores(NamedTuple):
 
 
 class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
-    """Camera with a person classifier, along the x axis of its mount; looks down by default."""
+    """Camera with a person classifier, along the x axis of its mount; looks down by default.
+
+    Attributes:
+        mount: pose on the vehicle; down by default.
+        columns: columns of cells.
+        rows: rows of cells.
+        width_px: width of the image.
+        height_px: height of the image.
+        focal_length_px: focal length.
+    """
 
     measures: ClassVar[type] = PersonsMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0

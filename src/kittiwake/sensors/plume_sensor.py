@@ -27,7 +27,12 @@ class ConcentrationMeasurement(AbstractMeasurement):
 
 
 class PlumeSensor(AbstractSensor[tuple[()], ConcentrationMeasurement]):
-    """Concentration at the center of mass: of the named ``plume``, or of all plumes together."""
+    """Concentration at the center of mass: of the named ``plume``, or of all plumes together.
+
+    Attributes:
+        plume: name of a plume; the sum of all without it.
+        deviation: standard deviation of the white noise in each sample.
+    """
 
     measures: ClassVar[type] = ConcentrationMeasurement
     default_rate_hz: ClassVar[float | None] = 2.0

@@ -67,6 +67,13 @@ class Probe(AbstractSensor[ProbeState, ProbeMeasurement]):
     """Value of the named ``field``, or of the only field of the world.
 
     ``depth_range_m`` are the depths at which it measures, negative above the surface.
+
+    Attributes:
+        field: name of the field; the only one without it.
+        position_body_m: position of the probe.
+        depth_range_m: depths below the surface, including waves, at which it is valid.
+        time_constant_s: T.
+        footprint: view from above, in place of a probe in the water.
     """
 
     measures: ClassVar[type] = ProbeMeasurement

@@ -47,7 +47,15 @@ class DepthMeasurement(AbstractMeasurement):
 
 
 class RangeCamera(AbstractOptical[DepthMeasurement]):
-    """Depth camera along the x axis of its mount."""
+    """Depth camera along the x axis of its mount.
+
+    Attributes:
+        mount: pose on the vehicle.
+        width: w, columns of the image.
+        height: h, rows of the image.
+        horizontal_field_of_view_rad: A, from the left to the right edge.
+        along: depth along the optical ``axis``, or distance along the ``ray``.
+    """
 
     measures: ClassVar[type] = DepthMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0

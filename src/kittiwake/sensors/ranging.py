@@ -26,6 +26,10 @@ class AbstractRanging(AbstractSensor[State, Output], Generic[State, Output]):
 
     A reading is the detected range plus noise, clipped to the limits; without a detection it is the
     longest range, not valid.
+
+    Attributes:
+        min_range_m: distance below which a reading is not valid.
+        max_range_m: range; the reading without a detection.
     """
 
     min_range_m: eqx.AbstractVar[Real]
@@ -103,7 +107,13 @@ class AbstractRanging(AbstractSensor[State, Output], Generic[State, Output]):
 
 
 class AbstractUltrasonic(AbstractRanging[State, Output], Generic[State, Output]):
-    """Ultrasonic sensor: limits of incidence and range rate for echoes, and bounded noise."""
+    """Ultrasonic sensor: limits of incidence and range rate for echoes, and bounded noise.
+
+    Attributes:
+        max_incidence_rad: largest angle of incidence that echoes.
+        max_range_rate_mps: largest relative speed along the line that echoes; no limit by default.
+        noise_bound_m: bound of the uniform noise.
+    """
 
     # None without a limit
     max_incidence_rad: eqx.AbstractVar[Any]
@@ -136,7 +146,11 @@ class AbstractUltrasonic(AbstractRanging[State, Output], Generic[State, Output])
 
 
 class AbstractOptical(AbstractRanging[tuple[()], Output], Generic[Output]):
-    """Optical sensor: detects surfaces at any angle, with white noise."""
+    """Optical sensor: detects surfaces at any angle, with white noise.
+
+    Attributes:
+        deviation_m: standard deviation of the white noise.
+    """
 
     deviation_m: eqx.AbstractVar[Real]
 

@@ -29,7 +29,14 @@ RINGS, RAYS = Bounds(1.0, 32.0), Bounds(3.0, 128.0)
 
 
 class SonarCone(AbstractUltrasonic[tuple[()], RangeMeasurement]):
-    """Nearest echo in a cone about the x axis of the mount."""
+    """Nearest echo in a cone about the x axis of the mount.
+
+    Attributes:
+        mount: pose on the vehicle.
+        half_angle_rad: angle between the axis and the outermost rays.
+        rings: number of rings of rays.
+        rays_per_ring: rays of each ring.
+    """
 
     measures: ClassVar[type] = RangeMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0

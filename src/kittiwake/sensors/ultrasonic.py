@@ -33,7 +33,12 @@ INCIDENCE_LIMIT_RAD = math.radians(27.5)
 
 
 class Ultrasonic(AbstractUltrasonic[tuple[()], RangeMeasurement]):
-    """Distance of the first surface along a line, if it echoes."""
+    """Distance of the first surface along a line, if it echoes.
+
+    Attributes:
+        position_body_m: position on the vehicle.
+        direction_body: direction of any length, forward, left, up.
+    """
 
     measures: ClassVar[type] = RangeMeasurement
     default_rate_hz: ClassVar[float | None] = 10.0

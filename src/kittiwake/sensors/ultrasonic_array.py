@@ -71,7 +71,17 @@ class UltrasonicArrayState(eqx.Module):
 
 
 class UltrasonicArray(AbstractUltrasonic[UltrasonicArrayState, TurnsMeasurement]):
-    """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the rate of the slots."""
+    """Five ultrasonic sensors in a round of slots; ``rate_hz`` is the rate of the slots.
+
+    Attributes:
+        scheme: order in which the sensors measure.
+        slots: order of your own, in place of ``scheme``.
+        front: position and direction of the front sensor.
+        bottom: position and direction of the bottom sensor.
+        left: position and direction of the left sensor.
+        right: position and direction of the right sensor.
+        back: position and direction of the back sensor.
+    """
 
     measures: ClassVar[type] = TurnsMeasurement
 

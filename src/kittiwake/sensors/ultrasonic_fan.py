@@ -35,7 +35,17 @@ SENSORS, RAYS = Bounds(1.0, 64.0), Bounds(1.0, 99.0)
 
 
 class UltrasonicFan(AbstractUltrasonic[tuple[()], RangesMeasurement]):
-    """Ring of ultrasonic sensors with fans of rays and bounded noise."""
+    """Ring of ultrasonic sensors with fans of rays and bounded noise.
+
+    Attributes:
+        sensors: number of sensors on the ring.
+        ring_radius_m: radius of the ring.
+        mount: pose of the ring on the vehicle.
+        horizontal_rad: full horizontal angle of a fan.
+        vertical_rad: full vertical angle of a fan.
+        horizontal_rays: number of rays across; odd numbers include one on the axis.
+        vertical_rays: number of rays up and down.
+    """
 
     measures: ClassVar[type] = RangesMeasurement
     default_rate_hz: ClassVar[float | None] = 20.0

@@ -18,7 +18,11 @@ from kittiwake.swarm.teammates import count_teammates, sum_over_teammates
 
 
 class Alignment(AbstractBehavior):
-    """Matches the mean velocity of the teammates; k is ``gain``."""
+    """Matches the mean velocity of the teammates; k is ``gain``.
+
+    Attributes:
+        gain: k.
+    """
 
     gain: Annotated[Real, NOT_NEGATIVE] = 0.5
 

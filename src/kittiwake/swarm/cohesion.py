@@ -17,7 +17,11 @@ from kittiwake.swarm.teammates import center_world_m
 
 
 class Cohesion(AbstractBehavior):
-    """Flies towards the mean position of itself and its teammates (C_N); k is ``gain_hz``."""
+    """Flies towards the mean position of itself and its teammates (C_N); k is ``gain_hz``.
+
+    Attributes:
+        gain_hz: k.
+    """
 
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.3
 

@@ -17,7 +17,12 @@ from kittiwake.interfaces.behavior import AbstractBehavior
 
 
 class FollowLeader(AbstractBehavior):
-    """Keeps ``offset_world_m`` (o) from the vehicle that the scenario names as ``leader``."""
+    """Keeps ``offset_world_m`` (o) from the vehicle that the scenario names as ``leader``.
+
+    Attributes:
+        offset_world_m: position relative to the leader.
+        gain_hz: k.
+    """
 
     requires_leader: ClassVar[bool] = True
 

@@ -18,7 +18,12 @@ from kittiwake.swarm.teammates import sum_over_neighbors
 
 
 class Separation(AbstractBehavior):
-    """Flies away from vehicles of any team nearer than ``distance_m`` (d); k is ``gain_m2ps``."""
+    """Flies away from vehicles of any team nearer than ``distance_m`` (d); k is ``gain_m2ps``.
+
+    Attributes:
+        distance_m: d, below which neighbors are avoided.
+        gain_m2ps: k.
+    """
 
     distance_m: Annotated[Real, POSITIVE] = 3.0
     gain_m2ps: Annotated[Real, NOT_NEGATIVE] = 1.0

@@ -21,7 +21,12 @@ from kittiwake.swarm.teammates import center_world_m
 
 
 class Targeting(AbstractBehavior):
-    """Moves the mean position of itself and its teammates to the target; k is ``gain_hz``."""
+    """Moves the mean position of itself and its teammates to the target; k is ``gain_hz``.
+
+    Attributes:
+        target_world_m: target of the center.
+        gain_hz: k.
+    """
 
     target_world_m: Vec3 = eqx.field(kw_only=True)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5

@@ -35,7 +35,14 @@ class Cosines(eqx.Module):
 
 
 class SeededField(AbstractField[Cosines]):
-    """Smooth random field with a mean, a deviation and a correlation length."""
+    """Smooth random field with a mean, a deviation and a correlation length.
+
+    Attributes:
+        mean: mean value.
+        deviation: standard deviation.
+        length_scale_m: length scale of the covariance.
+        waves: number of waves of which the field is a sum.
+    """
 
     unit: str = eqx.field(static=True, default="")
     mean: Real = 0.0

@@ -26,7 +26,12 @@ class FieldPatch(eqx.Module):
 
 
 class Patches(AbstractField[tuple[()]]):
-    """Gaussian patches on a background."""
+    """Gaussian patches on a background.
+
+    Attributes:
+        background: value far from the patches.
+        patches: list of patches.
+    """
 
     unit: str = eqx.field(static=True, default="")
     background: Real = 0.0

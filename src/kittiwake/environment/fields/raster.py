@@ -27,7 +27,12 @@ class Grid(eqx.Module):
 
 
 class Raster(AbstractField[tuple[()]]):
-    """Field from a file; ``offset_world_m`` is the position of the file's origin in the world."""
+    """Field from a file; ``offset_world_m`` is the position of the file's origin in the world.
+
+    Attributes:
+        file: ASCII grid or CSV file.
+        offset_world_m: displacement of the file's origin.
+    """
 
     file: Grid
     unit: str = eqx.field(static=True, default="")

@@ -24,7 +24,11 @@ LEAN_RAD = Bounds(-1.5, 1.5)
 
 
 class Box(AbstractPlaced):
-    """Solid between three pairs of planes."""
+    """Solid between three pairs of planes.
+
+    Attributes:
+        sides_m: lengths of the sides.
+    """
 
     center_world_m: Vec3
     sides_m: Annotated[Vec3, POSITIVE]
@@ -68,7 +72,14 @@ class Box(AbstractPlaced):
 
 
 class Platform(AbstractObstacle):
-    """Plate; ``position_world_m`` is the center of its upper side."""
+    """Plate; ``position_world_m`` is the center of its upper side.
+
+    Attributes:
+        position_world_m: center of the upper side.
+        length_m: side along its x axis.
+        width_m: side along its y axis.
+        thickness_m: thickness below the upper side.
+    """
 
     position_world_m: Vec3
     length_m: Annotated[Real, POSITIVE]
@@ -121,6 +132,10 @@ class Slab(AbstractPlaced):
     Its faces are y = tan(lean) z - sides_y / 2 and y = tan(lean) z + sides_y / 2, so that
     ``lean_rad`` is their angle to the z axis; its ends along x are vertical, those along z
     horizontal.
+
+    Attributes:
+        sides_m: lengths of the sides.
+        lean_rad: angle of the wall from the vertical.
     """
 
     center_world_m: Vec3

@@ -31,7 +31,15 @@ Line = Float[Array, "points 3"]
 
 
 class Hallway(AbstractObstacle):
-    """Hallway along a line in the middle of the floor; open at both ends."""
+    """Hallway along a line in the middle of the floor; open at both ends.
+
+    Attributes:
+        points_world_m: middle of the floor, point by point.
+        width_m: distance of the walls.
+        height_m: height of the walls.
+        floor: whether there is a floor.
+        ceiling: whether there is a ceiling.
+    """
 
     points_world_m: tuple[Vec3, ...]
     width_m: Annotated[Real, POSITIVE]

@@ -30,6 +30,14 @@ class Mesh(AbstractObstacle):
     """Triangles from a file, scaled by ``scale``; ``position_world_m`` is the file's origin.
 
     Derivatives are those of the triangle that is hit.
+
+    Attributes:
+        file: STL or OBJ file.
+        position_world_m: position of the file's origin.
+        yaw_rad: yaw, the first rotation.
+        pitch_rad: pitch, the second rotation.
+        roll_rad: roll, the third rotation.
+        scale: meters per unit of the file.
     """
 
     file: TriangleMesh

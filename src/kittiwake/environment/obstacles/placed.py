@@ -19,7 +19,14 @@ from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class AbstractPlaced(AbstractObstacle):
-    """Shape that is described in its own axes, about its own center."""
+    """Shape that is described in its own axes, about its own center.
+
+    Attributes:
+        center_world_m: position of the center.
+        yaw_rad: yaw, the first rotation.
+        pitch_rad: pitch, the second rotation.
+        roll_rad: roll, the third rotation.
+    """
 
     center_world_m: eqx.AbstractVar[Vec3]
     yaw_rad: eqx.AbstractVar[Real]

@@ -23,7 +23,12 @@ from kittiwake.world.ray import AbstractObstacle, Ray
 
 
 class Sphere(AbstractObstacle):
-    """Sphere."""
+    """Sphere.
+
+    Attributes:
+        center_world_m: position of the center.
+        radius_m: radius.
+    """
 
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
@@ -57,7 +62,12 @@ class Sphere(AbstractObstacle):
 
 
 class Cylinder(AbstractPlaced):
-    """Cylinder with flat ends about its own z axis; a pitch of a right angle lays it down."""
+    """Cylinder with flat ends about its own z axis; a pitch of a right angle lays it down.
+
+    Attributes:
+        radius_m: radius.
+        height_m: length along its z axis.
+    """
 
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]
@@ -112,7 +122,12 @@ class Cylinder(AbstractPlaced):
 
 
 class Capsule(AbstractPlaced):
-    """Cylinder of ``height_m`` about its own z axis with a hemisphere on each end."""
+    """Cylinder of ``height_m`` about its own z axis with a hemisphere on each end.
+
+    Attributes:
+        radius_m: radius.
+        height_m: length of the cylinder between the hemispheres.
+    """
 
     center_world_m: Vec3
     radius_m: Annotated[Real, POSITIVE]

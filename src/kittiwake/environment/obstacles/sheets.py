@@ -22,7 +22,12 @@ from kittiwake.world.ray import Ray, unit, validate_direction
 
 
 class Plane(AbstractPlane):
-    """Infinite plane through a point, normal to a direction of any length."""
+    """Infinite plane through a point, normal to a direction of any length.
+
+    Attributes:
+        point_world_m: a point of it.
+        facing_world: normal of any length.
+    """
 
     point_world_m: Vec3
     facing_world: Vec3 = Vec3(0.0, 0.0, 1.0)
@@ -57,7 +62,13 @@ class Plane(AbstractPlane):
 
 
 class ParabolicSheet(AbstractPlaced):
-    """Sheet z = curvature y^2 over a rectangle of x and y, about ``center_world_m``."""
+    """Sheet z = curvature y^2 over a rectangle of x and y, about ``center_world_m``.
+
+    Attributes:
+        curvature_pm: z over y².
+        length_m: side along its x axis.
+        width_m: side along its y axis.
+    """
 
     center_world_m: Vec3
     curvature_pm: Real

@@ -40,7 +40,14 @@ SAMPLES = 64
 
 
 class WavySheet(AbstractPlaced):
-    """Sheet z = amplitude sin(2 pi x / wavelength) over a rectangle of x and y."""
+    """Sheet z = amplitude sin(2 pi x / wavelength) over a rectangle of x and y.
+
+    Attributes:
+        amplitude_m: amplitude.
+        wavelength_m: wavelength along its x axis.
+        length_m: side along its x axis.
+        width_m: side along its y axis.
+    """
 
     center_world_m: Vec3
     amplitude_m: Annotated[Real, POSITIVE]

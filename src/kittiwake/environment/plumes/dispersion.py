@@ -43,6 +43,12 @@ class DispersionPlume(AbstractPlume[DispersedCloud]):
     """Steady plume of continuous sources in the wind.
 
     ``emission_range_per_s`` is the range of the emission of a source, drawn for each flight.
+
+    Attributes:
+        sources: sources, or the range of their number.
+        emission_range_per_s: range from which emissions are drawn.
+        spread_coefficient: a, of the spread with the distance.
+        spread_exponent: b, of the spread with the distance.
     """
 
     sources: Sources = Sources()

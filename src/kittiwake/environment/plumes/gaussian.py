@@ -50,6 +50,13 @@ class GaussianPlume(AbstractPlume[GaussianCloud]):
     """Cloud at rest; position, deviations and yaw are drawn for each flight if not given.
 
     A position is drawn from the middle 80 % of each side of the world's area.
+
+    Attributes:
+        position_world_m: center; drawn by default.
+        deviations_m: standard deviations along the axes; drawn by default.
+        yaw_rad: yaw of the axes; drawn by default.
+        deviation_range_m: range from which the deviations are drawn.
+        peak: concentration at the center.
     """
 
     position_world_m: Vec3 | None = None

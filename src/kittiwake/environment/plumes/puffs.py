@@ -95,6 +95,14 @@ class PuffPlume(AbstractPlume[PuffCloud]):
 
     ``amount_range`` is the range of the amount of a puff, drawn for each; ``remembered`` is the
     number of puffs of each source that are stored.
+
+    Attributes:
+        sources: sources, or the range of their number.
+        amount_range: range from which the amount of a puff is drawn.
+        mean_interval_s: mean time between two puffs.
+        spread_coefficient: a, of the spread with the distance.
+        spread_exponent: b, of the spread with the distance.
+        remembered: number of puffs that are kept.
     """
 
     default_rate_hz: ClassVar[float | None] = 1.0

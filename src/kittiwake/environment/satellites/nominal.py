@@ -85,7 +85,12 @@ class CircularOrbits(AbstractOrbits):
 
 
 class NominalConstellation(AbstractConstellation):
-    """The 24 slots of GPS on circular orbits; ``numbers`` selects some of them, 1 for A1."""
+    """The 24 slots of GPS on circular orbits; ``numbers`` selects some of them, 1 for A1.
+
+    Attributes:
+        numbers: numbers of the satellites.
+        errors: errors of the ranges.
+    """
 
     numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)
     errors: AbstractRangeError = SecondOrderError()

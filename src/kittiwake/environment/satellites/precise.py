@@ -112,7 +112,13 @@ class ChebyshevOrbits(AbstractOrbits):
 
 
 class PreciseConstellation(AbstractConstellation):
-    """Satellites of an orbit file; ``numbers`` selects some of them."""
+    """Satellites of an orbit file; ``numbers`` selects some of them.
+
+    Attributes:
+        file: file of positions in the format SP3.
+        numbers: numbers of the satellites.
+        errors: errors of the ranges.
+    """
 
     file: OrbitTable
     numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)

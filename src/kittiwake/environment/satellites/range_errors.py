@@ -54,7 +54,12 @@ class NoRangeError(AbstractRangeError[tuple[()]]):
 
 
 class FirstOrderError(AbstractRangeError[Real]):
-    """Gauss-Markov process, as in the first versions of QRSim."""
+    """Gauss-Markov process, as in the first versions of QRSim.
+
+    Attributes:
+        deviation_m: standard deviation.
+        time_constant_s: time constant.
+    """
 
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 12.35
     time_constant_s: Annotated[Real, POSITIVE] = 2000.0
@@ -75,7 +80,13 @@ class FirstOrderError(AbstractRangeError[Real]):
 
 
 class SecondOrderError(AbstractRangeError[tuple[Real, Real]]):
-    """Gauss-Markov process driven by another one, as in QRSim from 2013 on."""
+    """Gauss-Markov process driven by another one, as in QRSim from 2013 on.
+
+    Attributes:
+        deviation_m: standard deviation.
+        time_constant_s: time constant.
+        driving_time_constant_s: time constant of the noise that drives it.
+    """
 
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.5888
     time_constant_s: Annotated[Real, POSITIVE] = QRSIM_PERIOD_S / log(1.005)

@@ -29,7 +29,18 @@ ENHANCEMENT = Bounds(1.0, 7.0)
 
 
 class AbstractSea(AbstractWaves):
-    """Sea that is given by its significant height, a wind, or a sea state."""
+    """Sea that is given by its significant height, a wind, or a sea state.
+
+    Attributes:
+        significant_height_m: significant wave height.
+        wind_speed_mps: wind over the sea, in place of a height.
+        sea_state: number of the sea state, in place of a height.
+        peak_period_s: period of the spectrum's peak.
+        towards_rad: direction that the waves run to, clockwise from north.
+        spreading: exponent of the spreading in direction; none is long-crested.
+        water_depth_m: depth of the water; deep by default.
+        components: number of regular waves.
+    """
 
     significant_height_m: eqx.AbstractVar[Real | None]
     wind_speed_mps: eqx.AbstractVar[Real | None]
@@ -129,6 +140,10 @@ class JonswapSea(AbstractSea):
 
     The wind is that at 10 m. The default ``peak_period_s`` is that of wind and fetch, or follows
     from height and ``peak_enhancement`` (gamma). The others are as for a fully developed sea.
+
+    Attributes:
+        fetch_m: length of water under the wind.
+        peak_enhancement: gamma, the enhancement of the peak.
     """
 
     significant_height_m: Annotated[Real, POSITIVE] | None = None

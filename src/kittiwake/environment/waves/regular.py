@@ -22,6 +22,13 @@ class RegularWaves(AbstractWaves):
     ``towards_rad`` is their direction of travel, clockwise from north, as on charts; without a
     ``water_depth_m`` the water is deep. ``phase_rad`` is 0 for a crest at the world's zero at the
     start; random by default.
+
+    Attributes:
+        height_m: height from trough to crest.
+        period_s: period.
+        towards_rad: direction that the waves run to, clockwise from north.
+        water_depth_m: depth of the water; deep by default.
+        phase_rad: phase at the origin at the time 0.
     """
 
     height_m: Annotated[Real, POSITIVE]

@@ -18,6 +18,12 @@ class Hold(AbstractGuidance[InitialPose]):
     With a velocity this is that velocity, and with a height the horizontal velocity at that height.
     Otherwise it is the position, or by default that of the first estimate. The default yaw is that
     of the first estimate, too.
+
+    Attributes:
+        position_world_m: position; by default that where it began.
+        velocity_world_mps: velocity, in place of a position.
+        height_world_m: height, beside a horizontal velocity.
+        yaw_rad: heading; by default that where it began.
     """
 
     position_world_m: Vec3 | None = None

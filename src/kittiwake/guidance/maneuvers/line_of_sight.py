@@ -56,7 +56,18 @@ class Leg(NamedTuple):
 
 
 class LineOfSight(AbstractGuidance[LineOfSightState]):
-    """Commands heading and speed along straight legs between waypoints; stops at the end."""
+    """Commands heading and speed along straight legs between waypoints; stops at the end.
+
+    Attributes:
+        positions_world_m: waypoints.
+        pattern: survey pattern, in place of waypoints.
+        speed_mps: speed.
+        look_ahead_m: distance of the point ahead on the path.
+        integral_gain_per_s: integral of the distance from the path.
+        acceptance_radius_m: distance at which a waypoint is reached.
+        heading: law of the heading, along the ``track`` or by ``pursuit``.
+        loop: whether it begins again after the last waypoint.
+    """
 
     tracked: ClassVar[bool] = False
 

@@ -135,7 +135,11 @@ class ModeStage(eqx.Module):
 
 
 class ModeTour(AbstractGuidance[tuple[()]]):
-    """Runs through a schedule of modes with their commands; inactive before the first one."""
+    """Runs through a schedule of modes with their commands; inactive before the first one.
+
+    Attributes:
+        stages: stages, one mode after another.
+    """
 
     tracked: ClassVar[bool] = False
 

@@ -60,6 +60,13 @@ class Playback(AbstractGuidance[tuple[()]]):
     The flight begins at ``begin_s`` of the file, and values take effect ``delay_s`` after their
     time. With the ``sampling`` mean, a step gets the mean of the held values over its duration
     instead of the value at its begin, so that the flight is a smooth function of the delay.
+
+    Attributes:
+        file: CSV file.
+        body_axes: body axes of the file, ``flu`` or ``frd``.
+        begin_s: time in the file at which it begins.
+        delay_s: time after which a value takes effect.
+        sampling: how values between two rows are taken.
     """
 
     file: Recording = eqx.field(converter=_with_quaternions)

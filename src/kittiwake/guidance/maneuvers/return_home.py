@@ -22,6 +22,10 @@ class ReturnHome(AbstractGuidance[GotoState]):
     Attributes:
         home_world_m: position; by default the start of the vehicle.
         height_world_m: height of flight and arrival; by default the present one.
+        yaw_rad: heading.
+        radius_m: distance at which it is done.
+        speed_mps: speed along the way; a jump of the setpoint without it.
+        acceleration_mps2: acceleration of that motion.
     """
 
     tracked: ClassVar[bool] = False

@@ -32,6 +32,14 @@ class Waypoints(AbstractGuidance[WaypointsState]):
     """Commands each waypoint until the estimate has been within the radius for the waiting time.
 
     The default yaw is that of the first estimate.
+
+    Attributes:
+        positions_world_m: waypoints.
+        acceptance_radius_m: distance at which a waypoint is reached.
+        wait_s: time at each waypoint.
+        yaw_rad: heading.
+        loop: whether it begins again after the last waypoint.
+        pattern: survey pattern, in place of waypoints.
     """
 
     tracked: ClassVar[bool] = False

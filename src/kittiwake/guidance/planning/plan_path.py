@@ -42,6 +42,15 @@ class PlanPath(AbstractGuidance[tuple[()]]):
 
     ``clearance_m`` is the clearance of the vehicle's center; ``from_world_m`` is the beginning of
     the path, by default the vehicle's start.
+
+    Attributes:
+        goal_world_m: goal.
+        from_world_m: start of the path; the vehicle's by default.
+        clearance_m: distance from obstacles.
+        resolution_m: side of the cells.
+        max_speed_mps: limit of the speed.
+        max_acceleration_mps2: limit of the acceleration.
+        yaw_rad: heading.
     """
 
     goal_world_m: Vec3

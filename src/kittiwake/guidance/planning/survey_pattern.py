@@ -43,6 +43,19 @@ class SurveyPattern(eqx.Module):
 
     A polygon is given by its corners, or by the ``file`` with its shore and islands. Without a
     heading a rectangle lies along the x axis, and the lanes of a coverage where they are fewest.
+
+    Attributes:
+        shape: once around a rectangle, lanes over it, or lanes over any polygon.
+        corner_world_m: corner of the rectangle.
+        length_m: side along the heading.
+        width_m: side to the left of the heading.
+        lane_spacing_m: largest distance of lanes.
+        heading_rad: direction of the lanes, counted like yaw.
+        polygon_world_m: corners, east and north, either way round.
+        islands_world_m: islands, each by its corners.
+        file: GeoJSON file with longitude and latitude, in place of the polygon.
+        margin_m: distance from shore and islands.
+        height_world_m: height of all waypoints.
     """
 
     shape: Literal["box", "sweep", "coverage"] = eqx.field(static=True)

@@ -41,7 +41,14 @@ class ProfileState(eqx.Module):
 
 
 class AccelerationProfile(AbstractGuidance[ProfileState]):
-    """Moves there and back along one vector while along another, in two halves, and then holds."""
+    """Moves there and back along one vector while along another, in two halves, and then holds.
+
+    Attributes:
+        there_and_back_world_m: displacement that is flown there and back.
+        along_world_m: displacement that is flown once.
+        half_s: duration of each half.
+        yaw_rad: heading.
+    """
 
     there_and_back_world_m: Vec3 = Vec3(5.0, 0.0, 0.0)
     along_world_m: Vec3 = Vec3(0.0, 25.0, 0.0)

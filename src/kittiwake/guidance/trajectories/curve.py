@@ -27,7 +27,18 @@ DERIVATIVES = {name: order for order, name in enumerate(get_args(FeedForward))}
 
 
 class Curve(AbstractGuidance[tuple[()]]):
-    """Setpoint that moves along a curve, with a selected number of its derivatives."""
+    """Setpoint that moves along a curve, with a selected number of its derivatives.
+
+    Attributes:
+        center_world_m: center.
+        amplitude_world_m: amplitude along each axis.
+        angular_rates_radps: angular rate along each axis.
+        phases_rad: phase along each axis.
+        drift_world_mps: velocity of the center.
+        yaw_rad: initial heading.
+        yaw_rate_radps: yaw rate.
+        feed_forward: highest derivative that is fed forward.
+    """
 
     center_world_m: Vec3
     amplitude_world_m: Vec3 = Vec3.zero()

@@ -70,7 +70,17 @@ class TrajectoryState(eqx.Module):
 
 
 class FollowTrajectory(AbstractGuidance[TrajectoryState]):
-    """Follows a trajectory through waypoints, at given times or as fast as limits allow."""
+    """Follows a trajectory through waypoints, at given times or as fast as limits allow.
+
+    Attributes:
+        positions_world_m: positions on the way.
+        shape: degree of smoothness of the polynomials.
+        yaws_rad: heading at each position.
+        times_s: time of each position, in place of the limits.
+        max_speed_mps: limit of the speed.
+        max_acceleration_mps2: limit of the acceleration.
+        lead_in_speed_mps: speed of the straight flight to the first position.
+    """
 
     positions_world_m: tuple[Vec3, ...]
     shape: Shape = eqx.field(static=True, default="minimum-snap")

@@ -24,6 +24,12 @@ class Bias(AbstractErrorOnField[Biases]):
     The walk is ``b' = e^(-dt/tau) b + k sqrt(tau (1 - e^(-2 dt/tau)) / 2) n``: a random walk of
     ``walk_per_rts`` k, or with a ``time_constant_s`` tau a Gauss-Markov process of the deviation k
     sqrt(tau / 2) in the long run. All in the value's own unit.
+
+    Attributes:
+        offset: added to all numbers.
+        deviation: standard deviation of a number drawn once at the start.
+        walk_per_rts: k, of a random walk.
+        time_constant_s: tau; none lets the walk grow.
     """
 
     offset: Real = 0.0

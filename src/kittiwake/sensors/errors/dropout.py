@@ -32,6 +32,10 @@ class Dropout(AbstractSensorError[DropoutState]):
     ``mean_length`` L samples: a burst ends with probability 1 / L and begins with p / ((1 - p) L)
     (Gilbert 1960, "Capacity of a burst-noise channel"). Without a length losses are independent,
     with L = 1 / (1 - p). The first sample always arrives.
+
+    Attributes:
+        probability: p, the share of lost samples.
+        mean_length: L, the mean length of a burst in samples; 1 / (1 - p) without it.
     """
 
     probability: Annotated[Real, PROBABILITY]

@@ -36,6 +36,9 @@ class Latency(AbstractSensorError[LatencyState]):
     """Delay of each sample by ``delay_s``, a multiple of the sensor's period.
 
     Until the first sample arrives, the reader holds that sample, marked as not fresh.
+
+    Attributes:
+        delay_s: delay, a multiple of the sensor's period.
     """
 
     delay_s: Annotated[float, POSITIVE] = eqx.field(static=True)

@@ -15,7 +15,11 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Noise(AbstractErrorOnField[tuple[()]]):
-    """White noise of this standard deviation on each value, in the value's own unit."""
+    """White noise of this standard deviation on each value, in the value's own unit.
+
+    Attributes:
+        deviation: standard deviation, in the unit of the field.
+    """
 
     deviation: Annotated[Real, NOT_NEGATIVE]
 

@@ -22,6 +22,9 @@ class AbstractErrorOnField(AbstractSensorError[State], Generic[State]):
 
     Unless ``of_any_kind``, its parameters are in the unit of the values that it changes: it accepts
     fields of real numbers only, and without a ``field`` only fields of one unit.
+
+    Attributes:
+        field: field of the measurement that it changes; all by default.
     """
 
     of_any_kind: ClassVar[bool] = False

@@ -24,6 +24,10 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
     The columns are those of a log: ``sensor.NAME.FIELD`` with the name ``sensor``, or the fields
     alone without one. Fields that follow from others may be missing. The simulated measurement
     counts as the one without errors.
+
+    Attributes:
+        file: recorded measurements.
+        sensor: name of the sensor in the file.
     """
 
     file: Recording

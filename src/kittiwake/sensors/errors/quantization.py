@@ -14,7 +14,11 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Quantization(AbstractErrorOnField[tuple[()]]):
-    """Rounding of each value to a multiple of ``quantum``, in the value's own unit."""
+    """Rounding of each value to a multiple of ``quantum``, in the value's own unit.
+
+    Attributes:
+        quantum: step, in the unit of the field.
+    """
 
     quantum: Annotated[Real, POSITIVE]
 

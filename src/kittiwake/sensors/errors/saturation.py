@@ -12,7 +12,12 @@ from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
 class Saturation(AbstractErrorOnField[tuple[()]]):
-    """Clipping of each value to between ``low`` and ``high``, in the value's own unit."""
+    """Clipping of each value to between ``low`` and ``high``, in the value's own unit.
+
+    Attributes:
+        low: lowest value.
+        high: highest value.
+    """
 
     low: Real
     high: Real

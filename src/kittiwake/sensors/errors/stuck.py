@@ -26,6 +26,10 @@ class Stuck(AbstractErrorOnField[StuckState]):
 
     Counts and flags are repeated, too, and the sample is marked as fresh: a reader sees no
     difference.
+
+    Attributes:
+        at_s: time at which it begins.
+        for_s: its duration; forever by default.
     """
 
     of_any_kind: ClassVar[bool] = True

@@ -63,7 +63,15 @@ class CatObservation(WorldMotion):
 
 
 class CatsMouse(AbstractTask[tuple[()]]):
-    """Cats that begin ``from_mouse_m`` from the mouse at (0, 0), ``apart_m`` from each other."""
+    """Cats that begin ``from_mouse_m`` from the mouse at (0, 0), ``apart_m`` from each other.
+
+    Attributes:
+        height_m: height of all four vehicles.
+        from_mouse_m: range of the initial distances of the cats from the mouse.
+        apart_m: least initial distance between two cats.
+        caught_within_m: distance of a cat below which nothing is subtracted.
+        mouse_speed_mps: speed of the mouse.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
     height_m: Annotated[Real, POSITIVE] = 10.0

@@ -86,7 +86,14 @@ class WaypointProgress(NamedTuple):
 
 
 class Complacs(AbstractTask[WaypointProgress]):
-    """Flight of one Pelican along ``waypoints_world_m``."""
+    """Flight of one Pelican along ``waypoints_world_m``.
+
+    Attributes:
+        waypoints_world_m: waypoints in order; by default those of QRSim's program ``mainComplacs``,
+            at its initial height.
+        within_m: distance at which a waypoint is reached.
+        reward_per_waypoint: reward for each waypoint; 0 in QRSim.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
     waypoints_world_m: tuple[Vec3, ...] = WAYPOINTS_WORLD_M

@@ -55,7 +55,12 @@ class FollowSurfaceObservation(eqx.Module):
 
 
 class FollowSurfaceTask(AbstractTask[Float[Array, ""]]):
-    """Flight along x over any obstacles, by the sensor ``lidar``, a fan of rays below."""
+    """Flight along x over any obstacles, by the sensor ``lidar``, a fan of rays below.
+
+    Attributes:
+        distance_m: range from which the distance to the surface is drawn.
+        speed_mps: speed along x.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     distance_m: tuple[Real, Real] = (0.7, 1.5)

@@ -91,7 +91,13 @@ class Center(NamedTuple):
 
 
 class FormationTask(AbstractTask[Center]):
-    """Formation on a ring about a center that begins at the mean position of the agents."""
+    """Formation on a ring about a center that begins at the mean position of the agents.
+
+    Attributes:
+        radius_m: radius of the ring.
+        max_speed_mps: highest speed of the center.
+        max_turning_radps: highest turn rate of its heading.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     radius_m: Annotated[Real, POSITIVE] = 1.0

@@ -29,7 +29,11 @@ from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 
 class GotoWaypoint(AbstractTask[tuple[()]]):
-    """Flight of a Pelican to ``waypoint_world_m``."""
+    """Flight of a Pelican to ``waypoint_world_m``.
+
+    Attributes:
+        waypoint_world_m: position of the waypoint.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
     waypoint_world_m: Vec3 = Vec3(-50.0, -50.0, 10.0)

@@ -59,7 +59,11 @@ class Progress(NamedTuple):
 
 
 class HallwayTask(AbstractTask[Progress]):
-    """Flight to ``end_m``, by the sensor ``lidar``."""
+    """Flight to ``end_m``, by the sensor ``lidar``.
+
+    Attributes:
+        end_m: x coordinate at which the flight has arrived.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     end_m: Real = 24.0

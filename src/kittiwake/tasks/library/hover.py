@@ -30,7 +30,11 @@ class HoverObservation(RelativeMotion):
 
 
 class Hover(AbstractTask[tuple[()]]):
-    """Hovering at ``place_world_m``, facing east."""
+    """Hovering at ``place_world_m``, facing east.
+
+    Attributes:
+        place_world_m: position to hover at.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 100.0
     place_world_m: Vec3 = Vec3(0.0, 0.0, 1.5)

@@ -53,7 +53,11 @@ class VelocityObservation(eqx.Module):
 
 
 class KeepVelocity(AbstractTask[tuple[()]]):
-    """Flight of a Pelican at ``velocity_world_mps``, facing north."""
+    """Flight of a Pelican at ``velocity_world_mps``, facing north.
+
+    Attributes:
+        velocity_world_mps: velocity to keep.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 50.0
     velocity_world_mps: Vec3 = Vec3(0.0, 1.0, 0.0)

@@ -87,7 +87,13 @@ class DeckApproach(NamedTuple):
 
 
 class LandOnDeck(AbstractTask[LandingProgress]):
-    """LandingProgress on the deck of the agent's partner, which its sensor ``deck`` measures."""
+    """LandingProgress on the deck of the agent's partner, which its sensor ``deck`` measures.
+
+    Attributes:
+        rest_mps: speed relative to the deck below which the drone is at rest.
+        settle_s: time at rest after which it has landed.
+        wet_m: height over the water below which it is lost.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 10.0
     rest_mps: Annotated[Real, POSITIVE] = 0.2

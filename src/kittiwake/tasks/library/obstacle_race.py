@@ -95,7 +95,13 @@ class RaceProgress(NamedTuple):
 
 
 class ObstacleRace(AbstractTask[RaceProgress]):
-    """RaceProgress through ``gates_world_m``, past pillars that the sensor ``lidar`` measures."""
+    """RaceProgress through ``gates_world_m``, past pillars that the sensor ``lidar`` measures.
+
+    Attributes:
+        gates_world_m: centers of the gates, in order.
+        gate_radius_m: radius within which a gate is passed.
+        spread_m: largest random displacement of a gate along x, y and z.
+    """
 
     gates_world_m: tuple[Vec3, ...]
     rate_hz: Annotated[Real, POSITIVE] = 10.0

@@ -128,6 +128,13 @@ class AbstractPlumeTask(AbstractTask[Findings]):
     """Base class: flight by velocities along three axes, with a report for each location.
 
     ``resolution`` is that of the divergence; with a ``window`` of 0 squared errors count.
+
+    Attributes:
+        locations: number of reference locations; four fifths are in the support of the plume.
+        most: highest concentration that can be reported.
+        window: number of last steps whose reports are samples; 0 for a steady plume.
+        resolution: distance added in the divergence, so that equal samples are not singular.
+        has_beliefs: whether the state holds the beliefs of the built-in policy.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0

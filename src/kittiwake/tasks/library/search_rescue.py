@@ -87,7 +87,14 @@ def _conditions(east_m: int) -> Conditions:
 
 
 class AbstractSearchRescue(AbstractTask[SearchProgress]):
-    """Base class: search by velocities along three axes."""
+    """Base class: search by velocities along three axes.
+
+    Attributes:
+        within_m: distance within which a person is found.
+        slower_than_mps: speed below which a person is found.
+        cost_of_a_step: cost of a step without a find.
+        has_beliefs: whether the state holds the beliefs of the built-in policy.
+    """
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
     within_m: Annotated[Real, POSITIVE] = 5.0

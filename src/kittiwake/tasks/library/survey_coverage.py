@@ -78,6 +78,9 @@ class SurveyCoverage(AbstractTask[Coverage]):
 
     Attributes:
         cells: number of cells along x and along y; multiples of ``BLOCKS``.
+        corner_world_m: corner of the area with the smallest x and y.
+        cell_m: side of a cell.
+        swath_m: radius within which a vessel covers cells.
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 4.0

@@ -389,7 +389,7 @@ def test_run_folder_flies_again_without_the_original_file(entry, tmp_path):
 
 
 def test_the_example_of_the_documentation_is_read(tmp_path):
-    page = (DOCS / "rigid-bodies.md").read_text(encoding="utf-8")
+    page = (DOCS / "urdf.md").read_text(encoding="utf-8")
     (example,) = re.findall(r"^```xml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     body(tmp_path, example)
     shown = re.findall(r"^parameters: \{(urdf: .*)\}", page, re.MULTILINE)
