@@ -2,8 +2,8 @@
 
 A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry, with the equations of
 its entries from the docstrings of their modules, and their parameters. A line
-``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, ``<!-- module: PATH -->`` those
-of a module. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
+that ends with ``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, one that ends with
+``<!-- module: PATH -->`` those of a module; what is before it is for readers of the raw page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
 import importlib
@@ -27,8 +27,8 @@ from kittiwake.scenario.library import summaries
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MARKER = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
-MODEL = re.compile(r"^<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
-MODULE = re.compile(r"^<!-- module: ([\w.]+) -->$", re.MULTILINE)
+MODEL = re.compile(r"^.*<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
+MODULE = re.compile(r"^.*<!-- module: ([\w.]+) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}
 # name and title of an API page, by the part of the package that defines its names
 TITLES = {

@@ -179,9 +179,33 @@ def test_all_components_are_in_the_tables_of_the_reference(links, site):
 
 def test_the_equations_of_components_are_in_place_of_their_markers(site):
     pages = {path: path.read_text("utf-8") for path in site.rglob("index.html")}
-    assert [path for path, text in pages.items() if "<!-- model" in text] == []
+    left = ("<!-- model", "Equations in the source")
+    assert [path for path, text in pages.items() if any(each in text for each in left)] == []
     assert "sigma_u = sigma_v = sigma_w" in pages[site / "wind" / "index.html"]
     assert "omega_n^2 theta_e" in pages[site / "reference" / "controllers" / "index.html"]
+
+
+SOURCE = re.compile(
+    r"^\[Equations in the source\]\(\.\./src/(\S+)\.py\) <!-- (\w+): (.+) -->$", re.MULTILINE
+)
+
+
+def source_of(kind, name):
+    """Return the module that a marker names."""
+    if kind == "module":
+        return f"kittiwake.{name}"
+    family, entry = name.split()
+    component = next(one for one in REGISTRIES if one.family == family).find(entry)
+    return getattr(component, "dynamics", component).__module__
+
+
+def test_a_page_in_the_repository_leads_to_the_source_of_its_equations():
+    pages = {page.name: page.read_text("utf-8") for page in (ROOT / "docs").glob("*.md")}
+    markers = sum(len(re.findall("<!-- mod(?:el|ule):", text)) for text in pages.values())
+    found = [(name, *one) for name, text in pages.items() for one in SOURCE.findall(text)]
+    assert len(found) == markers > 0
+    others = [one for one in found if one[1].replace("/", ".") != source_of(*one[2:])]
+    assert others == []
 
 
 def test_all_public_names_are_in_the_api(site, links):
