@@ -1,9 +1,10 @@
 """Hook of mkdocs: the tables of the reference from the registries, and the pages of the API.
 
 A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry, with the equations of
-its entries from the docstrings of their modules, and their parameters. A line
-that ends with ``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, one that ends with
-``<!-- module: PATH -->`` those of a module; what is before it is for readers of the raw page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
+its entries from the docstrings of their modules, and their parameters. A line that ends with
+``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, one that ends with
+``<!-- module: PATH -->`` those of a module; what is before it is for readers of the raw page. The
+pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
 import importlib
