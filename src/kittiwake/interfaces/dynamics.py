@@ -92,6 +92,11 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
             return zero_command(self.command_type, self.actuator_count)
         return self.command_type.off()
 
+    def initial_command(self, start: Kinematics, gravity_mps2: Real) -> ActuatorCommand:
+        """Return the actuator command that keeps the actuators as ``init`` returns them."""
+        del start, gravity_mps2
+        return self.off()
+
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> State:
         """Return the initial state, with the actuators in balance with gravity."""

@@ -21,6 +21,7 @@ Valid near hover up to 15 m/s and for |roll|, |pitch| well below 90 deg; neglect
 torque of drag, vortex ring.
 """
 
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -129,6 +130,15 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
             "yaw_rate_radps": (-4.5, 4.5),
             "battery_v": (9.0, 12.0),
         }
+
+    @override
+    def initial_command(self, start: Kinematics, gravity_mps2: Real) -> AttitudeThrottle:
+        del start
+        c0, c1, c2 = self.thrust_polynomial_n
+        above_n = jnp.maximum(self.mass_kg * gravity_mps2 - c0, 0.0)
+        # of the roots of the polynomial in a form without a division by c2, which may be zero
+        throttle = 2.0 * above_n / (c1 + jnp.sqrt(c1 * c1 + 4.0 * c2 * above_n))
+        return replace(self.command_type.off(), throttle=throttle)
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:
