@@ -21,6 +21,7 @@ from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import FREE_BODY, ContinuousState, StateRates
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -75,6 +76,11 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
         """Return warnings about valid but probably unintended settings, without a period."""
         del gravity_mps2
         return ()
+
+    def time_constants(self, rate_hz: Real, gravity_mps2: Real) -> dict[str, TimeConstant]:
+        """Return the shortest time constants that are integrated in steps, by part."""
+        del rate_hz, gravity_mps2
+        return {}
 
     @property
     def standing_height_m(self) -> Real | None:

@@ -21,6 +21,7 @@ Valid near hover up to 15 m/s and for |roll|, |pitch| well below 90 deg; neglect
 torque of drag, vortex ring.
 """
 
+import math
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
@@ -45,7 +46,9 @@ from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import ContinuousState, StateRates
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
+from kittiwake.physics.simulated_time_constant import simulated_time_constant
 from kittiwake.world.surroundings import Surroundings
 
 
@@ -129,6 +132,20 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
             "throttle": (0.0, 1.0),
             "yaw_rate_radps": (-4.5, 4.5),
             "battery_v": (9.0, 12.0),
+        }
+
+    @override
+    def time_constants(self, rate_hz: Real, gravity_mps2: Real) -> dict[str, TimeConstant]:
+        del gravity_mps2
+        # of the second-order response of roll and pitch, and of the yaw rate
+        rates_per_s = {
+            "roll and pitch": math.sqrt(abs(float(self.attitude_stiffness_per_s2))),
+            "yaw rate": abs(float(self.yaw_rate_damping_per_s)),
+        }
+        return {
+            part: simulated_time_constant(self.integrator, 1.0 / rate, rate_hz)
+            for part, rate in rates_per_s.items()
+            if rate > 0.0
         }
 
     @override
