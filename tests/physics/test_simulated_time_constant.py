@@ -1,6 +1,6 @@
 """Time constants as the steps of an integrator give them."""
 
-from math import exp, inf, log
+from math import inf, log
 
 import pytest
 
@@ -29,10 +29,16 @@ def test_small_steps_keep_a_time_constant_and_the_warning_ends_at_its_rate(name)
 
 def test_euler_needs_ten_steps_in_a_time_constant():
     found = simulated_time_constant("euler", 0.02, 500.0)
-    # e^-1 is (1 - 1/10)^(9.49)
     assert found.error == pytest.approx(1.0 - 0.1 / -log(0.9), rel=1e-9)
     assert found.warning("rotors", 500.0) is None
-    assert exp(-1.0) > 0.9**10
+
+
+def test_euler_ends_a_lag_of_one_step_in_it():
+    found = simulated_time_constant("semi-implicit-euler", 0.02, 50.0)
+    assert found.simulated_s == 0.0
+    text = found.warning("rotors", 50.0)
+    assert text is not None
+    assert "they simulate as one step; write time.rate_hz: 464 or more" in text
 
 
 def test_an_unstable_step_never_decays():

@@ -12,7 +12,8 @@ class TimeConstant(NamedTuple):
 
     Attributes:
         exact_s: that of the model.
-        simulated_s: that of the steps of its integrator; infinite if it is not stable.
+        simulated_s: that of the steps of its integrator; infinite if it is not stable, 0 if all is
+            done in one step.
         least_rate_hz: physics rate from which the two differ by ``LARGEST_ERROR`` at most.
     """
 
@@ -29,8 +30,9 @@ class TimeConstant(NamedTuple):
         """Return a warning about a physics rate that is too low for it; None without one."""
         if self.error <= LARGEST_ERROR:
             return None
+        simulated = f"as {1e3 * self.simulated_s:.3g} ms" if self.simulated_s else "as one step"
         return (
             f"steps of {1e3 / rate_hz:.3g} ms are coarse for {part}, whose time constant of "
-            f"{1e3 * self.exact_s:.3g} ms they simulate as {1e3 * self.simulated_s:.3g} ms; write "
-            f"time.rate_hz: {math.ceil(self.least_rate_hz)} or more"
+            f"{1e3 * self.exact_s:.3g} ms they simulate {simulated}; write time.rate_hz: "
+            f"{math.ceil(self.least_rate_hz)} or more"
         )

@@ -14,6 +14,8 @@ from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, Mechanica
 
 # number of halvings by which the largest step is found
 HALVINGS = 40
+# share of a deviation that is rounding
+ROUNDING = 1e-9
 # largest step in time constants that is considered; no method is accurate beyond
 LARGEST_STEP = 2.0
 
@@ -51,6 +53,6 @@ def _ratio(integrator: IntegratorName, step: float) -> float:
         return MechanicalState(0.0, -state.velocities)
 
     left = float(INTEGRATORS[integrator].step(lag, MechanicalState(0.0, 1.0), step).velocities)
-    if left <= 0.0:
+    if left <= ROUNDING:
         return 0.0
     return math.inf if left >= 1.0 else -step / math.log(left)

@@ -157,7 +157,6 @@ def test_a_flight_with_all_of_these_says_so(tmp_path):
     file.write_text(FLIGHT)
     scenario = kw.Scenario.load(file)
     summary = kw.Simulation(scenario).run().summary
-    print(summary["warnings"])
     saturated, coarse, dropped = summary["warnings"]
     assert saturated.startswith("h: commands were at their limits")
     assert "speeds_0_radps" in saturated
