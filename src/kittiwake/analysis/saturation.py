@@ -48,7 +48,11 @@ def at_limits(
 
 def saturations(table: Table, actuators: Actuators) -> dict[str, TimeSpans]:
     """Return the times at a limit of each number of the command with finite limits."""
-    limits = {name: own for name, own in actuators.limits.items() if np.isfinite(own).all()}
+    limits = {
+        name: (low, high)
+        for name, (low, high) in actuators.limits.items()
+        if 0.0 < high - low < np.inf
+    }
     if not limits or len(table.values) < 2:
         return {}
     time_s = table.part(("time_s",))[:, 0]

@@ -15,7 +15,9 @@ Row: TypeAlias = dict[str, Any]
 # of a summary, what is the same in all runs or differs from machine to machine
 LEFT_OUT = {
     *("format", "scenario", "seed", "wall_s", "compile_s", "realtime_factor", "precision"),
-    *("engine", "engine_reason", "model", "time_constants", "real_time"),
+    *("engine", "engine_reason", "model", "real_time"),
+    # many numbers, of which ``warnings`` counts those that are worth a look
+    *("actuators", "sensors", "time_constants"),
 }
 # sections of a summary whose entries stand for themselves
 OPENED = ("vehicles", "metrics", "drawn")
