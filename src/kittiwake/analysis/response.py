@@ -20,6 +20,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 from typing_extensions import override
 
+from kittiwake.analysis.saturation import COMMAND, at_limits
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import POSITION_WORLD_M, STATE_COLUMNS, Table
 from kittiwake.core.errors import MissingExtraError
@@ -29,14 +30,11 @@ RISE = (0.1, 0.9)
 SETTLED = 0.02
 # shorter steps have no metrics
 LEAST_STEP_M = 1e-6
-# share of its range within which a command is at its bound
-AT_BOUND = 1e-6
 # smaller changes of a command, in its SI unit, are rounding
 LEAST_CHANGE = 1e-9
 LOESS, EXTRA = "skmisc.loess", "statistics"
 LOESS_SPAN, LOESS_DEGREE, LOESS_POINTS = 1.0, 2, 1000
 LEAST_POINTS = 20
-COMMAND = "cmd_"
 QUANTITIES = {"x": "m", "y": "m", "z": "m", "roll": "deg", "pitch": "deg", "yaw": "deg"}
 
 Series = Float64[np.ndarray, " rows"]
@@ -204,9 +202,7 @@ def _saturated(
     counted = [column for column in ranges if column in changing] or list(ranges)
     low, high = np.array([ranges[column] for column in counted]).T
     values = np.column_stack([_command(table, column) for column in counted])
-    shares = (values - low) / (high - low)
-    at_bound = ((shares <= AT_BOUND) | (shares >= 1.0 - AT_BOUND)).any(axis=1)
-    return 100.0 * float(at_bound.mean())
+    return 100.0 * float(at_limits(values, low, high).any(axis=1).mean())
 
 
 def _roughness(time_s: Series, position_m: Points, angles_deg: Points) -> dict[str, float]:

@@ -4,7 +4,7 @@ A value that does not apply or is not finite is None. Rows in which a vehicle's 
 (it diverged) count only for ``valid``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from math import degrees, isfinite
 from typing import Any, NamedTuple
@@ -13,7 +13,14 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.analysis.consistency import consistency
+from kittiwake.analysis.flight_warnings import (
+    deadline_warning,
+    saturation_warning,
+    sensor_warnings,
+)
 from kittiwake.analysis.log import FORMAT, Log
+from kittiwake.analysis.saturation import Actuators, saturations
+from kittiwake.analysis.sensor_gaps import FlownSensor, SensorGaps, sensor_gaps
 from kittiwake.analysis.separation import min_separation
 from kittiwake.analysis.table import (
     CONTACT,
@@ -31,6 +38,8 @@ from kittiwake.analysis.table import (
     Table,
     at_common_times,
 )
+from kittiwake.analysis.time_spans import TimeSpans
+from kittiwake.interfaces.time_constant import TimeConstant
 
 SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 
@@ -56,12 +65,17 @@ class FlownVehicle(NamedTuple):
     """Properties of a vehicle that a summary requires in addition to its log.
 
     ``tracked`` is True if the distance to the setpoint is a tracking error; ``planned_waypoints``
-    is the number of waypoints, None for guidance without waypoints.
+    is the number of waypoints, None for guidance without waypoints. ``coarse_steps`` are warnings
+    about physics steps that are too large for its ``time_constants``.
     """
 
     model: str
     tracked: bool
     planned_waypoints: int | None
+    actuators: Actuators = Actuators()
+    sensors: Mapping[str, FlownSensor] = {}
+    time_constants: Mapping[str, TimeConstant] = {}
+    coarse_steps: tuple[str, ...] = ()
 
 
 def summarize(
@@ -79,6 +93,7 @@ def summarize(
     wall_s: float,
     compile_s: float,
     vehicles: Mapping[str, FlownVehicle],
+    deadlines: Mapping[str, float | int | None] | None = None,
 ) -> dict[str, Any]:
     """Return the content of ``summary.json``.
 
@@ -96,12 +111,30 @@ def summarize(
         wall_s: the wall-clock time without compilation.
         compile_s: the time of compilation.
         vehicles: the flown vehicles by name.
+        deadlines: those of a flight in real time.
 
-    ``metrics`` has, by vehicle and if applicable, the numbers of reached and planned waypoints, the
-    least clearance from obstacles, and the errors of an estimate that is not the true state. It has
-    "float32" as ``precision`` for a flight in single precision, and the engine that compiled it.
-    Tasks and studies add their own.
+    ``warnings`` are sentences about saturated actuators, missing samples, coarse steps and missed
+    deadlines. ``metrics`` has, by vehicle and if applicable, the numbers of reached and planned
+    waypoints, the least clearance from obstacles, the errors of an estimate that is not the true
+    state, and the numbers behind the warnings: ``actuators``, ``sensors`` and ``time_constants``.
+    It has "float32" as ``precision`` for a flight in single precision, the engine that compiled it,
+    and the deadlines as ``real_time``. Tasks and studies add their own.
     """
+    saturated = {
+        name: found
+        for name, own in vehicles.items()
+        if (found := saturations(log.tables[name], own.actuators))
+    }
+    gaps = {
+        name: found
+        for name, own in vehicles.items()
+        if (found := sensor_gaps(log.tables[name], own.sensors))
+    }
+    time_constants = {
+        name: {part: constant._asdict() for part, constant in own.time_constants.items()}
+        for name, own in vehicles.items()
+        if own.time_constants
+    }
     legs = {
         name: {"reached": _reached(log.tables[name]), "planned": planned}
         for name, vehicle in vehicles.items()
@@ -127,6 +160,10 @@ def summarize(
         "vehicles": {name: _vehicle(log.tables[name], vehicles[name]) for name in log.names},
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
+        "warnings": [
+            *_vehicle_warnings(vehicles, saturated, gaps),
+            *([text] if deadlines and (text := deadline_warning(deadlines)) else []),
+        ],
         "metrics": {
             **({"precision": precision} if precision == "float32" else {}),
             "engine": engine,
@@ -134,8 +171,37 @@ def summarize(
             **({"waypoints": legs} if legs else {}),
             **({"obstacles": clearances} if clearances else {}),
             **({"estimate": estimates} if estimates else {}),
+            **({"actuators": _as_numbers(saturated)} if saturated else {}),
+            **({"sensors": _as_numbers(gaps)} if gaps else {}),
+            **({"time_constants": _finite_leaves(time_constants)} if time_constants else {}),
+            **({"real_time": dict(deadlines)} if deadlines else {}),
         },
     }
+
+
+def _vehicle_warnings(
+    vehicles: Mapping[str, FlownVehicle],
+    saturated: Mapping[str, Mapping[str, TimeSpans]],
+    gaps: Mapping[str, Mapping[str, SensorGaps]],
+) -> Iterator[str]:
+    for name, own in vehicles.items():
+        saturation = saturation_warning(saturated.get(name, {}), own.actuators)
+        found = [*([saturation] if saturation else []), *own.coarse_steps]
+        found += sensor_warnings(gaps.get(name, {}), own.sensors)
+        yield from (f"{name}: {text}" for text in found)
+
+
+def _as_numbers(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    """Return records by vehicle and part as plain data."""
+    return _finite_leaves(
+        {name: {part: asdict(one) for part, one in own.items()} for name, own in found.items()}
+    )
+
+
+def _finite_leaves(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _finite_leaves(one) for key, one in value.items()}
+    return _finite(value) if isinstance(value, float) else value
 
 
 def vehicle_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:

@@ -325,7 +325,7 @@ def _problems(dynamics: AbstractDynamics, world: WorldModel, start: Start) -> It
             world=world,
             start=as_arrays(start),
             command=as_arrays(command),
-            inputs=command_inputs(command, _given_fields(dynamics.off())),
+            inputs=command_inputs(command, given_fields(dynamics.off())),
             free=tuple(free),
         )
 
@@ -337,7 +337,7 @@ def _turns(dynamics: AbstractDynamics, angle: str) -> bool:
 
 def _first_commands(dynamics: AbstractDynamics) -> Iterator[eqx.Module]:
     """Return commands from which Newton's method may converge."""
-    off, given = dynamics.off(), _given_fields(dynamics.off())
+    off, given = dynamics.off(), given_fields(dynamics.off())
     yield off
     bounds = {
         name: (float(low), float(high))
@@ -353,7 +353,7 @@ def _first_commands(dynamics: AbstractDynamics) -> Iterator[eqx.Module]:
         yield from_columns(type(off), to_columns(off) | inside)
 
 
-def _given_fields(off: eqx.Module) -> list[str]:
+def given_fields(off: eqx.Module) -> list[str]:
     """Return the fields that are no means of control, such as a voltage: not zero when off."""
     numbers_off = {one.name: getattr(off, one.name) for one in fields(off)}
     return [

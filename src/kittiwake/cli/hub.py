@@ -167,5 +167,10 @@ def _show_counters(counters: "Counters") -> None:
         f"{counters.set_points} set points sent, {counters.idle} updates without one",
         f"{counters.joined} joined, {counters.left} left, {counters.lost} lost",
     ]
+    if (jitter_s := counters.deadlines.percentile_s(0.99)) is not None:
+        lines.append(
+            f"{counters.deadlines.missed} of {counters.deadlines.count} deadlines missed; jitter "
+            f"{1e3 * jitter_s:.3g} ms (99th percentile)"
+        )
     refused = [f"  {reason}: {n}" for reason, n in counters.as_dict()["refused"].items()]
     sys.stdout.write("\n".join([*lines, *(["refused:", *refused] if refused else [])]) + "\n")

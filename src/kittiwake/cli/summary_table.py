@@ -49,11 +49,47 @@ def summary_lines(summary: Metrics) -> list[str]:
     lines += _waypoint_lines(summary["metrics"].get("waypoints", {}))
     lines += _flock_lines(summary["metrics"].get("flock", {}))
     lines += _estimate_lines(summary["metrics"].get("estimate", {}))
+    lines += _real_time_lines(summary["metrics"].get("real_time"))
+    lines += _invalid_lines(summary["metrics"].get("sensors", {}))
+    lines += _warning_lines(summary.get("warnings", []))
     events = summary["events"]
     lines += [f"{e['time_s']:8.2f} s  {e['vehicle']}: {e['event']}" for e in events[:MAX_EVENTS]]
     if len(events) > MAX_EVENTS:
         lines.append(f"and {len(events) - MAX_EVENTS} more events in summary.json")
     return lines
+
+
+def _real_time_lines(deadlines: Metrics | None) -> list[str]:
+    """Return a line with the missed deadlines and the jitter of a flight in real time."""
+    if not deadlines:
+        return []
+    return [
+        f"Real time: {deadlines['missed_deadlines']} of {deadlines['deadlines']} deadlines missed; "
+        f"jitter {_number(deadlines['jitter_p99_ms'])} ms (99th percentile)."
+    ]
+
+
+def _invalid_lines(sensors: Metrics) -> list[str]:
+    """Return lines with the sensors that had samples without a fix, an echo or a detection."""
+    lines = [
+        f"{name}: samples without a fix, an echo or a detection: {', '.join(found)}."
+        for name, own in sensors.items()
+        if (
+            found := [
+                f"{sensor} {gaps['invalid_share']:.0%}"
+                for sensor, gaps in own.items()
+                if gaps["invalid_share"]
+            ]
+        )
+    ]
+    rest = len(lines) - MAX_EVENTS
+    return [*lines[:MAX_EVENTS], *([f"and {rest} more vehicles with such"] if rest > 0 else [])]
+
+
+def _warning_lines(warnings: list[str]) -> list[str]:
+    lines = [f"Warning: {text}." for text in warnings[:MAX_EVENTS]]
+    rest = len(warnings) - MAX_EVENTS
+    return [*lines, *([f"and {rest} more warnings in summary.json"] if rest > 0 else [])]
 
 
 def _task_lines(task: Metrics) -> list[str]:

@@ -21,6 +21,7 @@ from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import FREE_BODY, ContinuousState, StateRates
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -76,6 +77,11 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
         del gravity_mps2
         return ()
 
+    def time_constants(self, rate_hz: Real, gravity_mps2: Real) -> dict[str, TimeConstant]:
+        """Return the shortest time constants that are integrated in steps, by part."""
+        del rate_hz, gravity_mps2
+        return {}
+
     @property
     def standing_height_m(self) -> Real | None:
         """Height of the center of mass on level ground; None for a vehicle without landing gear."""
@@ -91,6 +97,11 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
         if self.actuator_count:
             return zero_command(self.command_type, self.actuator_count)
         return self.command_type.off()
+
+    def initial_command(self, start: Kinematics, gravity_mps2: Real) -> ActuatorCommand:
+        """Return the actuator command that keeps the actuators as ``init`` returns them."""
+        del start, gravity_mps2
+        return self.off()
 
     @abstractmethod
     def init(self, start: Kinematics, surroundings: Surroundings) -> State:

@@ -26,6 +26,7 @@ class AssembledVehicle(eqx.Module):
         cascade: the controllers: first those of the scenario, then those of the vehicle model.
         avoidance: modify the commands of their command type, in this order.
         faults: the actuator faults, sorted by time.
+        delay_steps: the physics steps from the computation of a command until it takes effect.
     """
 
     model: str = eqx.field(static=True)
@@ -38,6 +39,7 @@ class AssembledVehicle(eqx.Module):
     cascade: tuple[Scheduled[AbstractController], ...]
     avoidance: tuple[Scheduled[AbstractAvoidance], ...] = ()
     faults: tuple[AbstractFault, ...] = ()
+    delay_steps: int = eqx.field(static=True, default=0)
 
     @property
     def on_host(self) -> bool:

@@ -132,6 +132,10 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
         return {"thrust_n": (0.0, self.max_thrust_n)}
 
     @override
+    def initial_command(self, start: Kinematics, gravity_mps2: Real) -> ThrustAttitude:
+        return ThrustAttitude(self.mass_kg * gravity_mps2, start.q_world_from_body)
+
+    @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> AngleVelocityState:
         thrust_n = self.mass_kg * surroundings.gravity_mps2
         rotation = RotationZYX.of(start.euler_world_from_body)

@@ -21,6 +21,8 @@ Valid near hover up to 15 m/s and for |roll|, |pitch| well below 90 deg; neglect
 torque of drag, vortex ring.
 """
 
+import math
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import equinox as eqx
@@ -44,7 +46,9 @@ from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import ContinuousState, StateRates
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
+from kittiwake.physics.simulated_time_constant import simulated_time_constant
 from kittiwake.world.surroundings import Surroundings
 
 
@@ -153,6 +157,29 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
             "yaw_rate_radps": (-4.5, 4.5),
             "battery_v": (9.0, 12.0),
         }
+
+    @override
+    def time_constants(self, rate_hz: Real, gravity_mps2: Real) -> dict[str, TimeConstant]:
+        del gravity_mps2
+        # of the second-order response of roll and pitch, and of the yaw rate
+        rates_per_s = {
+            "roll and pitch": math.sqrt(abs(float(self.attitude_stiffness_per_s2))),
+            "yaw rate": abs(float(self.yaw_rate_damping_per_s)),
+        }
+        return {
+            part: simulated_time_constant(self.integrator, 1.0 / rate, rate_hz)
+            for part, rate in rates_per_s.items()
+            if rate > 0.0
+        }
+
+    @override
+    def initial_command(self, start: Kinematics, gravity_mps2: Real) -> AttitudeThrottle:
+        del start
+        c0, c1, c2 = self.thrust_polynomial_n
+        above_n = jnp.maximum(self.mass_kg * gravity_mps2 - c0, 0.0)
+        # of the roots of the polynomial in a form without a division by c2, which may be zero
+        throttle = 2.0 * above_n / (c1 + jnp.sqrt(c1 * c1 + 4.0 * c2 * above_n))
+        return replace(self.command_type.off(), throttle=throttle)
 
     @override
     def init(self, start: Kinematics, surroundings: Surroundings) -> AttitudeResponseState:

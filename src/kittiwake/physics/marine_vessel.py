@@ -57,6 +57,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import ContinuousState, StateRates, in_body_axes
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.physics.cross_flow import CrossFlow
 from kittiwake.physics.hydrostatics import Flotation, Hydrostatics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
@@ -70,6 +71,7 @@ from kittiwake.physics.rigid_body_dynamics import (
     pose_and_twist,
     region_wrench,
 )
+from kittiwake.physics.simulated_time_constant import simulated_time_constant
 from kittiwake.world.surroundings import Surroundings
 
 UPRIGHT = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
@@ -216,8 +218,7 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
 
     @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
-        stiffness = self.water_density_kgpm3 * gravity_mps2 * self.hydrostatics.waterplane_area_m2
-        heave_radps = math.sqrt(float(stiffness) / float(self._matrix().masses_kg.z))
+        heave_radps = self._heave_radps(gravity_mps2)
         lags = [float(propeller.lag_s) for propeller in self._propellers]
         slowest_hz = max(heave_radps, 1.0 / (LAG_OF_A_STEP * min(lags)))
         if float(rate_hz) < slowest_hz:
@@ -227,6 +228,21 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
                 f"least {slowest_hz:.3g}"
             )
             raise ScenarioError(message)
+
+    @override
+    def time_constants(self, rate_hz: Real, gravity_mps2: Real) -> dict[str, TimeConstant]:
+        shortest_s = {
+            "shafts": min(float(propeller.lag_s) for propeller in self._propellers),
+            "heave": 1.0 / self._heave_radps(gravity_mps2),
+        }
+        return {
+            part: simulated_time_constant(self.integrator, own_s, rate_hz)
+            for part, own_s in shortest_s.items()
+        }
+
+    def _heave_radps(self, gravity_mps2: Real) -> float:
+        stiffness = self.water_density_kgpm3 * gravity_mps2 * self.hydrostatics.waterplane_area_m2
+        return math.sqrt(float(stiffness) / float(self._matrix().masses_kg.z))
 
     @override
     def check_start(self, start: Start) -> None:

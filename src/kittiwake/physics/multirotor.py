@@ -45,6 +45,7 @@ from kittiwake.interfaces.parts import (
     AbstractRotor,
     Flow,
 )
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist, pose_rate
@@ -56,6 +57,7 @@ from kittiwake.physics.rigid_body_dynamics import (
     next_rigid_body_state,
     pose_and_twist,
 )
+from kittiwake.physics.simulated_time_constant import simulated_time_constant
 from kittiwake.world.interaction_input import Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -171,12 +173,7 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
     @override
     def check_rate(self, rate_hz: Real, gravity_mps2: Real) -> None:
         super().check_rate(rate_hz, gravity_mps2)
-        # the motor's acceleration is in proportion to the gap to the commanded speed
-        speed = 0.5 * float(sum(self.rotor.speed_range_radps))
-        lag_per_s = max(
-            float(self.rotor.speed_rate_radps2(speed, commanded)) / (commanded - speed)
-            for commanded in (0.0, 2.0 * speed)
-        )
+        lag_per_s = self._lag_per_s()
         least_hz = (1.0 - ROUNDING) * lag_per_s / LAG_OF_A_STEP
         if rate_hz < least_hz:
             message = (
@@ -184,6 +181,21 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
                 f"Hz; write time.rate_hz: {math.ceil(least_hz)} or more"
             )
             raise ScenarioError(message)
+
+    @override
+    def time_constants(self, rate_hz: Real, gravity_mps2: Real) -> dict[str, TimeConstant]:
+        del gravity_mps2
+        lag_s = 1.0 / self._lag_per_s()
+        return {"rotors": simulated_time_constant(self.integrator, lag_s, rate_hz)}
+
+    def _lag_per_s(self) -> float:
+        """Return the rate of the rotors' faster lag, when they speed up or slow down."""
+        # the motor's acceleration is in proportion to the gap to the commanded speed
+        speed = 0.5 * float(sum(self.rotor.speed_range_radps))
+        return max(
+            float(self.rotor.speed_rate_radps2(speed, commanded)) / (commanded - speed)
+            for commanded in (0.0, 2.0 * speed)
+        )
 
     @override
     def warnings(self, gravity_mps2: Real) -> tuple[str, ...]:

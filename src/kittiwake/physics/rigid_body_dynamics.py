@@ -109,6 +109,11 @@ class AbstractBody(
     def hover_command(self, gravity_mps2: Real) -> ActuatorCommand:
         """Return the command with which the body hovers level in still air."""
 
+    @override
+    def initial_command(self, start: Kinematics, gravity_mps2: Real) -> ActuatorCommand:
+        del start
+        return self.hover_command(gravity_mps2)
+
     @property
     @override
     def standing_height_m(self) -> Real | None:

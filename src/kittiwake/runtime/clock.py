@@ -5,6 +5,7 @@ from math import inf
 from time import monotonic
 
 from kittiwake.core.errors import CommandError
+from kittiwake.runtime.deadlines import Deadlines
 
 # a live flight that is later than this does not catch up
 LATE_S = 0.25
@@ -17,6 +18,9 @@ class RealTimeClock:
 
     ``speed`` 2 is twice real time; infinity is as fast as possible. What is more than ``late_s`` of
     wall time late does not catch up.
+
+    Attributes:
+        deadlines: how late the blocks of the present flight began.
     """
 
     def __init__(self, speed: float = 1.0, late_s: float = LATE_S) -> None:
@@ -24,6 +28,9 @@ class RealTimeClock:
         self._changed = threading.Condition()
         self._speed, self._paused, self._single_steps, self._ended = speed, False, 0, False
         self._reference: tuple[float, float] | None = None
+        # simulated time of the last block that was let through
+        self._passed_s: float | None = None
+        self.deadlines = Deadlines()
 
     @property
     def speed(self) -> float:
@@ -36,7 +43,7 @@ class RealTimeClock:
             message = f"`speed`: got {speed}; must be above 0"
             raise CommandError(message)
         with self._changed:
-            self._speed, self._reference = speed, None
+            self._speed, self._reference, self._passed_s = speed, None, None
             self._changed.notify_all()
 
     @property
@@ -47,7 +54,8 @@ class RealTimeClock:
     @paused.setter
     def paused(self, paused: bool) -> None:
         with self._changed:
-            self._paused, self._single_steps, self._reference = paused, 0, None
+            self._paused, self._single_steps = paused, 0
+            self._reference = self._passed_s = None
             self._changed.notify_all()
 
     def step(self) -> None:
@@ -59,7 +67,8 @@ class RealTimeClock:
     def begin(self) -> None:
         """Begin another flight: forget requested steps, but stay paused."""
         with self._changed:
-            self._single_steps, self._reference = 0, None
+            self._single_steps, self._reference, self._passed_s = 0, None, None
+            self.deadlines = Deadlines()
 
     def end(self) -> None:
         """Let everything through from now on."""
@@ -74,9 +83,19 @@ class RealTimeClock:
             if left_s > 0.0:
                 self._changed.wait(min(left_s, MAX_WAIT_S))
                 left_s = self.left_s(time_s)
+            if left_s <= 0.0:
+                self._count(time_s, -left_s)
             if left_s <= 0.0 and self._single_steps:
                 self._single_steps -= 1
             return left_s <= 0.0
+
+    def _count(self, time_s: float, late_s: float) -> None:
+        """Count the deadline of a block that begins now, unless the clock does not pace it."""
+        if self._ended or self._paused or self._speed == inf:
+            return
+        if self._passed_s is not None:
+            self.deadlines.add(late_s, (time_s - self._passed_s) / self._speed)
+        self._passed_s = time_s
 
     def left_s(self, time_s: float) -> float:
         """Return the wall time until a simulated time, negative if late; infinity while paused."""
@@ -87,8 +106,13 @@ class RealTimeClock:
         if self._speed == inf:
             return 0.0
         now_s = monotonic()
-        wall_s, simulated_s = self._reference or (now_s, time_s)
-        left_s = wall_s + (time_s - simulated_s) / self._speed - now_s
+        left_s = -self.lateness_s(time_s, now_s)
         if self._reference is None or left_s < -self._late_s:
             self._reference = now_s, time_s
         return left_s
+
+    def lateness_s(self, time_s: float, now_s: float | None = None) -> float:
+        """Return the wall time since a simulated time was due, which is negative before."""
+        now_s = monotonic() if now_s is None else now_s
+        wall_s, simulated_s = self._reference or (now_s, time_s)
+        return now_s - wall_s - (time_s - simulated_s) / self._speed

@@ -57,6 +57,11 @@ class FlightExecutor(Protocol):
         """Engine that compiles the steps."""
         ...
 
+    @property
+    def clock(self) -> RealTimeClock | None:
+        """Clock for which blocks wait; None for none."""
+        ...
+
     def begin(self, seed: int, steps: int) -> FlightState:
         """Compile what a flight of so many steps needs, and return its initial state."""
         ...

@@ -11,6 +11,7 @@ from kittiwake.analysis.log import COMPLETED
 from kittiwake.analysis.table import ADDED, Event
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.command_source import Notice
+from kittiwake.runtime.deadlines import Deadlines
 from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.event_detection import EarlyEnd, EventDetector
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
@@ -79,6 +80,11 @@ class FlownFlight(Protocol):
     @property
     def engine(self) -> ChosenEngine:
         """Engine that has compiled its steps."""
+        ...
+
+    @property
+    def deadlines(self) -> Deadlines | None:
+        """Deadlines of its blocks; None for a flight without a clock."""
         ...
 
 

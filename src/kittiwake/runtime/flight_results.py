@@ -5,9 +5,14 @@ from dataclasses import dataclass, replace
 from kittiwake.analysis.flock import flock_metrics
 from kittiwake.analysis.flown_scenario import portable
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.saturation import Actuators
+from kittiwake.analysis.sensor_gaps import FlownSensor
 from kittiwake.analysis.summary import FlownVehicle, summarize
 from kittiwake.analysis.survey import survey_metrics
 from kittiwake.analysis.table import Table
+from kittiwake.analysis.trim import given_fields
+from kittiwake.core.columns import from_columns, to_columns
+from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import Precision
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -45,7 +50,7 @@ class FlightResults:
 
     def summary(self, log: Log, flight: FlownFlight) -> Parameters:
         """Return the contents of a flight's ``summary.json``."""
-        outcome, flown = flight.outcome, self._scenario_of(flight)
+        outcome, flown, paced = flight.outcome, self._scenario_of(flight), flight.deadlines
         summary = summarize(
             log,
             scenario=self.scenario.name,
@@ -59,7 +64,10 @@ class FlightResults:
             steps=outcome.steps,
             wall_s=outcome.wall_s,
             compile_s=outcome.compile_s,
-            vehicles={name: _flown_vehicle(vehicle) for name, vehicle in flown.vehicles.items()},
+            vehicles={
+                name: _flown_vehicle(vehicle, flown) for name, vehicle in flown.vehicles.items()
+            },
+            deadlines=None if paced is None or not paced.count else paced.as_dict(),
         )
         if flown.draws:
             summary["drawn"] = flown.draws
@@ -76,6 +84,48 @@ class FlightResults:
         return self.scenario if names == self.scenario.vehicles.keys() else self.flown
 
 
-def _flown_vehicle(vehicle: AssembledVehicle) -> FlownVehicle:
-    guidance = vehicle.guidance.component
-    return FlownVehicle(vehicle.model, guidance.tracked, guidance.planned_waypoints())
+def _flown_vehicle(vehicle: AssembledVehicle, scenario: Scenario) -> FlownVehicle:
+    guidance, rate_hz = vehicle.guidance.component, scenario.rate_hz
+    gravity_mps2 = scenario.world.gravity_mps2
+    return FlownVehicle(
+        vehicle.model,
+        guidance.tracked,
+        guidance.planned_waypoints(),
+        _actuators(vehicle),
+        {
+            name: FlownSensor(
+                part.every / rate_hz,
+                always_valid=issubclass(part.component.sensor.measures, GnssMeasurement),
+            )
+            for name, part in vehicle.sensors.items()
+        },
+        vehicle.dynamics.time_constants(rate_hz, gravity_mps2),
+        tuple(scenario.coarse_steps(vehicle)),
+    )
+
+
+def _actuators(vehicle: AssembledVehicle) -> Actuators:
+    """Return the limits of a vehicle's actuator command, and which of its actuators fail."""
+    dynamics = vehicle.dynamics
+    bounds = dynamics.command_bounds
+    if not bounds:
+        return Actuators()
+    off = dynamics.off()
+    given = given_fields(off)
+    limits = {
+        name: (float(low), float(high)) for name, (low, high) in bounds.items() if name not in given
+    }
+    # neither zero nor the same for any two actuators
+    probe = {
+        name: low + (high - low) * 0.5 / (1.0 + place / len(limits))
+        for place, (name, (low, high)) in enumerate(limits.items())
+    }
+    before = to_columns(off) | probe
+    failed_s: dict[str, float] = {}
+    for fault in vehicle.faults:
+        command = fault.apply(from_columns(type(off), before), fault.at_s)
+        for name, number in to_columns(command).items():
+            if float(number) != float(before[name]):
+                failed_s.setdefault(name, float(fault.at_s))
+    off_numbers = {name: float(number) for name, number in to_columns(off).items()}
+    return Actuators(limits, off_numbers, failed_s, dynamics.is_vessel)

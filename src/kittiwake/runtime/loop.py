@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from kittiwake.analysis.table import REMOVED
 from kittiwake.core.parameters import Parameters
+from kittiwake.runtime.deadlines import Deadlines
 from kittiwake.runtime.engine import ChosenEngine
 from kittiwake.runtime.event_detection import EarlyEnd
 from kittiwake.runtime.flight_executor import FlightExecutor
@@ -83,6 +84,12 @@ class Flight:
     def engine(self) -> ChosenEngine:
         """Engine that has compiled its steps."""
         return self.executor.engine
+
+    @property
+    def deadlines(self) -> Deadlines | None:
+        """Deadlines of its blocks; None for a flight without a clock."""
+        clock = self.executor.clock
+        return None if clock is None else clock.deadlines
 
     def fly(
         self,

@@ -148,7 +148,9 @@ class _SharedBlocks:
 
 
 class _WorldExecutor:
-    """Executor of one of the worlds that share their blocks."""
+    """Executor of one of the worlds that share their blocks, as fast as possible."""
+
+    clock = None
 
     def __init__(self, program: Program, blocks: _SharedBlocks, world: int) -> None:
         self._program, self._blocks, self._world = program, blocks, world

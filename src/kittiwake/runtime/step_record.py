@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kittiwake.analysis.table import REMOVED
+from kittiwake.runtime.deadlines import Deadlines
 from kittiwake.runtime.engine import ChosenEngine, Outputs
 from kittiwake.runtime.flight_record import FlightOutcome, FlightRecord, Memory
 from kittiwake.runtime.program import Program
@@ -27,6 +28,7 @@ class SteppedFlight:
     state: FleetState
     outcome: FlightOutcome
     engine: ChosenEngine
+    deadlines: Deadlines | None = None
 
 
 class StepRecord:

@@ -95,6 +95,8 @@ class Vehicle:
         guidance: the guidance; by default the vehicle holds its start.
         controllers: the cascade from high to low; those of the model by default.
         avoidance: obstacle avoidance between guidance and controllers.
+        computation_delay_s: time from a measurement until the actuator command that was computed
+            from it takes effect, rounded up to whole physics steps; 0 by default.
         faults: faults of parts, each from a given time on.
         count: number of vehicles, which are then named NAME-1, NAME-2 and so on.
         spacing_m: vector from each of these vehicles to the next, or spacing of the grid.
@@ -113,6 +115,7 @@ class Vehicle:
     guidance: Component = None
     controllers: Component | Sequence[Component] = None
     avoidance: Component | Sequence[Component] = None
+    computation_delay_s: float | None = None
     faults: Sequence[Component] | None = None
     count: int | None = None
     spacing_m: Vector = None

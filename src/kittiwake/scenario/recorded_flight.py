@@ -17,7 +17,15 @@ from kittiwake.sensors.errors.playback import MeasurementPlayback
 from kittiwake.sim.recorded_motion import RecordedMotion
 
 # what moves a vehicle, and has no effect on one with a recorded motion
-MOVING = {"start", "count", "controller", "guidance", "avoidance", "faults"}
+MOVING = {
+    "start",
+    "count",
+    "controller",
+    "guidance",
+    "avoidance",
+    "computation_delay_s",
+    "faults",
+}
 
 Instruments = Mapping[str, Scheduled[Instrument] | None]
 

@@ -250,6 +250,7 @@ class Scenario:
         for name, vehicle in self.vehicles.items():
             own = [
                 *vehicle.dynamics.warnings(self.world.gravity_mps2),
+                *self.coarse_steps(vehicle),
                 *_unused_feed_forward(vehicle, unused),
                 *self._faults_after_end(vehicle),
                 *self._ends_of_recordings(vehicle),
@@ -267,6 +268,11 @@ class Scenario:
         if self.until_done and self.document.data.get("task") is not None:
             found.append("time.until_done: episodes of a task end by its own rules; omit it")
         return [*found, *self.unused_randomization()]
+
+    def coarse_steps(self, vehicle: AssembledVehicle) -> list[str]:
+        """Return warnings about physics steps that are too large for a vehicle's dynamics."""
+        parts = vehicle.dynamics.time_constants(self.rate_hz, self.world.gravity_mps2)
+        return [text for part, own in parts.items() if (text := own.warning(part, self.rate_hz))]
 
     def unused_randomization(self) -> list[str]:
         """Return a warning about values of a curriculum, which episodes of a task alone draw."""

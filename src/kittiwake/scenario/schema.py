@@ -132,6 +132,7 @@ class VehicleSchema(DeclaredModel):
     controller: Entry = None
     guidance: Entry = "hold"
     avoidance: Entry = []
+    computation_delay_s: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
     faults: list[Entry] = []
 
     @property

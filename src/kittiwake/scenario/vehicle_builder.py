@@ -48,6 +48,7 @@ from kittiwake.scenario.schema import (
     WorldSettings,
     entry_vehicle_names,
 )
+from kittiwake.scenario.size import steps_in
 from kittiwake.scenario.starts import default_start, shifted_positions
 from kittiwake.scenario.vehicle_preparation import VehiclePreparation
 from kittiwake.sensors import SENSORS
@@ -59,6 +60,8 @@ from kittiwake.vehicles.model import VehicleModel
 from kittiwake.world.environment import AbstractTurbulence
 from kittiwake.world.world import WorldModel
 
+# the commands under way are moved at each step
+MAX_DELAY_STEPS = 1000
 # keys about position and partners, which do not affect the vehicle itself
 PLACEMENT_KEYS = {"start", "count", "spacing_m", "grid", "partner", "team", "leader"}
 
@@ -243,6 +246,7 @@ class VehicleBuilder:
             cascade=valid_parts(levels),
             avoidance=valid_parts(avoidance),
             faults=tuple(sorted(faults, key=lambda fault: fault.at_s)),
+            delay_steps=self._delay_steps(entry, path),
         )
 
     def _part(self, written: Any, role: Role, setting: OwnSetting, path: KeyPath) -> Any:
@@ -290,6 +294,19 @@ class VehicleBuilder:
                 dynamics.check_start(start)
         with self.problems.collecting((*path, "parameters")):
             dynamics.check_rate(self.components.rate_hz, self.settings.gravity_mps2)
+
+    def _delay_steps(self, entry: VehicleSchema, path: KeyPath) -> int:
+        """Return the computation delay in physics steps, rounded up."""
+        delay_s, rate_hz = entry.computation_delay_s, self.components.rate_hz
+        longest_s = MAX_DELAY_STEPS / rate_hz
+        if delay_s <= longest_s:
+            return steps_in(delay_s, rate_hz)
+        message = (
+            f"{delay_s:g} s is not allowed; must be at most {longest_s:g} s, which is "
+            f"{MAX_DELAY_STEPS} physics steps at {rate_hz:g} Hz"
+        )
+        self.problems.add((*path, "computation_delay_s"), message)
+        return 0
 
     def _check_faults(
         self,

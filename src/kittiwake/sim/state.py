@@ -30,6 +30,8 @@ class VehicleState(eqx.Module):
             ``vehicle_step.limits``; from then on the dynamics are frozen.
         streams: the random key of each component, by stream name.
         broadcast: the report sent to other vehicles at the previous tick; None without a radio.
+        under_way: the actuator commands that have not taken effect, along a leading axis and oldest
+            first; None without a computation delay.
     """
 
     dynamics: ArrayTree
@@ -42,6 +44,7 @@ class VehicleState(eqx.Module):
     status: Integer
     streams: dict[str, PRNGKeyArray]
     broadcast: StateReport | None = None
+    under_way: Command | None = None
 
 
 class FleetState(eqx.Module):

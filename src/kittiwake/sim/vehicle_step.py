@@ -39,6 +39,7 @@ from kittiwake.sim.cascade_step import (
     initial_state,
     run_cascade,
 )
+from kittiwake.sim.command_delay import delayed, initial_commands
 from kittiwake.sim.external_commands import ExternalCommand
 from kittiwake.sim.schedule import Clock, ScheduledState, is_due, run
 from kittiwake.sim.state import Snapshot, VehicleState
@@ -117,6 +118,7 @@ def init(
         streams=streams,
         # the first report contains the true start
         broadcast=None if world.radio is None else _report(start),
+        under_way=initial_commands(vehicle, surroundings.gravity_mps2),
     )
     return _with_zero_outputs(vehicle, state, start, surroundings, samples, dt_s)
 
@@ -197,7 +199,8 @@ def act(
     """Return the second half of a step: the vehicle's next state, and the snapshot of this one."""
     status = perceived.status
     decision = _decide(vehicle, state, perceived, commands, clock)
-    command = actuator_command(vehicle, decision.command, clock)
+    under_way, command = delayed(state.under_way, decision.command)
+    command = actuator_command(vehicle, command, clock)
     moved = vehicle.dynamics.step(
         state.dynamics,
         command,
@@ -216,6 +219,7 @@ def act(
         status=status,
         streams=state.streams,
         broadcast=None if state.broadcast is None else _report(perceived.estimate),
+        under_way=under_way,
     )
     snapshot = Snapshot(
         truth=truth,

@@ -77,6 +77,7 @@ def test_the_summary_has_exactly_the_documented_shape():
         "vehicles",
         "min_separation_m",
         "events",
+        "warnings",
         "metrics",
     ]
     assert list(found["vehicles"]["a"]) == [

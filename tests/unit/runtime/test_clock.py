@@ -156,3 +156,41 @@ def test_requested_steps_do_not_carry_over_to_the_next_flight():
     assert not clock.wait(0.0)
     clock.step()
     assert clock.wait(0.0)
+
+
+def test_late_blocks_are_counted_and_those_beyond_their_period_missed(wall):
+    clock = RealTimeClock(2.0)
+    for step, late_s in enumerate([0.0, 0.001, 0.004, 0.06, 0.0]):
+        # blocks of 0.1 s simulated time take 0.05 s of wall time
+        wall.now_s = 50.0 + 0.05 * step + late_s
+        assert clock.wait(0.1 * step)
+    assert (clock.deadlines.count, clock.deadlines.missed) == (4, 1)
+    assert clock.deadlines.percentile_s(0.5) == pytest.approx(0.001)
+    assert clock.deadlines.as_dict() == {
+        "deadlines": 4,
+        "missed_deadlines": 1,
+        "jitter_p99_ms": pytest.approx(60.0),
+    }
+    clock.begin()
+    assert clock.deadlines.count == 0
+    assert clock.deadlines.percentile_s(0.99) is None
+
+
+def test_a_pause_is_no_missed_deadline(wall):
+    clock = RealTimeClock(1.0)
+    clock.wait(0.0)
+    clock.paused = True
+    wall.now_s += 100.0
+    clock.step()
+    assert clock.wait(0.1)
+    clock.paused = False
+    assert clock.wait(0.2)
+    wall.now_s += 0.11
+    assert clock.wait(0.3)
+    assert (clock.deadlines.count, clock.deadlines.missed) == (1, 0)
+
+
+def test_a_flight_as_fast_as_possible_has_no_deadlines(wall):
+    clock = RealTimeClock(inf)
+    assert all(clock.wait(float(time_s)) for time_s in range(10))
+    assert clock.deadlines.count == 0

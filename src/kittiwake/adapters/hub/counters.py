@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kittiwake.adapters.hub.packets import Reason
+from kittiwake.runtime.deadlines import Deadlines
 
 
 @dataclass
@@ -26,6 +27,7 @@ class Counters:
         lost: members whose connection ended otherwise.
         batches: computations of all set points.
         refused: refused frames and connections, by reason.
+        deadlines: how late the steps in real time began.
     """
 
     connections: int = 0
@@ -39,9 +41,11 @@ class Counters:
     lost: int = 0
     batches: int = 0
     refused: Counter[Reason] = field(default_factory=Counter[Reason])
+    deadlines: Deadlines = field(default_factory=Deadlines)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the counters as a dictionary that can be written as JSON."""
-        own = {name: value for name, value in vars(self).items() if name != "refused"}
+        own = {name: value for name, value in vars(self).items() if isinstance(value, int)}
         ordered = sorted(self.refused.items(), key=lambda item: item[0].value)
-        return {**own, "refused": {reason.value: count for reason, count in ordered}}
+        late = self.deadlines.as_dict()
+        return {**own, **late, "refused": {reason.value: count for reason, count in ordered}}

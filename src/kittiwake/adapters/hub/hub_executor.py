@@ -59,6 +59,7 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
     Attributes:
         layout: columns of each vehicle's rows.
         flown: the scenario with all vehicles that have flown.
+        clock: the clock for which blocks wait.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class HubExecutor(AbstractContextManager["HubExecutor"]):
         *,
         lockstep: bool,
     ) -> None:
-        self._compiled = CompiledExecutor(simulation.program, source, clock)
+        self._compiled, self.clock = CompiledExecutor(simulation.program, source, clock), clock
         self.layout: RowLayout = self._compiled.layout
         self.flown = simulation.scenario
         # of the newest program, in the thread: its scenario, and those of all that have flown

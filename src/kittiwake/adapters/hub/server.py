@@ -175,8 +175,12 @@ class Hub:
             for connection in self._connections():
                 connection.check_timeouts(now_s)
             steps += 1
+            left_s = clock.left_s(steps * period_s)
             with suppress(TimeoutError):
-                await asyncio.wait_for(until.wait(), clock.left_s(steps * period_s))
+                await asyncio.wait_for(until.wait(), left_s)
+            if not sessions.lockstep and not until.is_set():
+                late_s = max(-left_s, clock.lateness_s(steps * period_s))
+                sessions.counters.deadlines.add(late_s, period_s)
 
     def _connections(self) -> list[HubPeer]:
         controller = self._sessions.controller

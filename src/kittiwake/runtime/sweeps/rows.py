@@ -15,7 +15,9 @@ Row: TypeAlias = dict[str, Any]
 # of a summary, what is the same in all runs or differs from machine to machine
 LEFT_OUT = {
     *("format", "scenario", "seed", "wall_s", "compile_s", "realtime_factor", "precision"),
-    *("engine", "engine_reason", "model"),
+    *("engine", "engine_reason", "model", "real_time"),
+    # many numbers, of which ``warnings`` counts those that are worth a look
+    *("actuators", "sensors", "time_constants"),
 }
 # sections of a summary whose entries stand for themselves
 OPENED = ("vehicles", "metrics", "drawn")
@@ -100,7 +102,7 @@ def summary_columns(summary: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
             continue
         if key in OPENED:
             yield from summary_columns(value)
-        elif key == "events":
+        elif key in ("events", "warnings"):
             yield key, len(value)
         elif isinstance(value, Mapping):
             for inner, own in summary_columns(value):
