@@ -103,7 +103,7 @@ def update_node(handle: viser.SceneNodeHandle, **values: np.ndarray) -> None:
         now = getattr(state.props, name)
         # neither the caller nor viser may change what is still to be sent
         new = np.array(value, np.float32 if now is None else now.dtype)
-        if not np.array_equal(now, new):
+        if now is None or not np.array_equal(now, new):
             setattr(state.props, name, new)
             handle._queue_update(name, new)  # pyright: ignore[reportPrivateUsage]
 
