@@ -34,12 +34,19 @@ if TYPE_CHECKING:
 
 PLAYGROUND = "Playground: no end after {written_s:g} s; a lost vehicle does not end the flight"
 
+PREPARING = "Preparing the flight"
+
 
 class _Recording(NamedTuple):
     """Run to replay, and a second one shown as a ghost."""
 
     playback: "LogPlayback"
     ghost: "LogPlayback | None" = None
+
+    @property
+    def title(self) -> str:
+        """Name of the recorded scenario."""
+        return self.playback.flight.scenario.name
 
 
 class _Options(NamedTuple):
@@ -58,6 +65,11 @@ class _Flight(NamedTuple):
     speed: float = 1.0
     note: str = ""
     joystick: bool = False
+
+    @property
+    def title(self) -> str:
+        """Name of the scenario."""
+        return self.scenario.name
 
 
 def view(
@@ -130,9 +142,11 @@ def view(
     with (
         suppress(KeyboardInterrupt),
         open_site(page, has_start_page=True) as site,
-        announced(site.address, page),
     ):
-        _show_flights(site, flights, quiet=quiet)
+        if flights:
+            site.open(flights[0].title, PREPARING)
+        with announced(site.address, page):
+            _show_flights(site, flights, quiet=quiet)
     if ended_by(signal.SIGTERM):  # Ctrl-C is the normal end
         raise typer.Exit(RUN_FAILED)
 
@@ -213,7 +227,7 @@ def _chosen(site: "CockpitSite", choice: "Choice") -> list[_Recording | _Flight]
     except (KittiwakeError, OSError) as error:
         site.refuse("\n".join(map(str, (error, *getattr(error, "__notes__", ())))))
         return []
-    site.open(choice.title, "Preparing the flight")
+    site.open(choice.title, PREPARING)
     return [flight]
 
 

@@ -7,7 +7,7 @@ import viser
 from jaxtyping import Bool, Float
 
 from kittiwake.cockpit.browser_camera import size_m
-from kittiwake.cockpit.node_factory import NodeFactory
+from kittiwake.cockpit.node_factory import NodeFactory, update_node
 from kittiwake.cockpit.panel_context import PanelContext
 from kittiwake.rendering.rotation import UPRIGHT, rotated
 from kittiwake.rendering.shapes import ring
@@ -57,7 +57,7 @@ class BoxSelection:
             self.set(there)
         if self._rings is not None:
             positions = self._positions.of(scene_state)
-            self._rings.batched_positions = np.nan_to_num(positions).astype(np.float32)
+            update_node(self._rings, batched_positions=np.nan_to_num(positions))
 
     def _add_rings(self, vehicles: tuple[str, ...]) -> None:
         flight = self._context.flight

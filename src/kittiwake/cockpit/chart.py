@@ -16,6 +16,7 @@ from kittiwake.cockpit.chart_data import (
     rounded,
     thinned,
 )
+from kittiwake.cockpit.panel_context import PanelContext
 
 HEIGHT_PX = 120
 WIDTH_PX = {"actual": 1.5, "setpoint": 1.5, ESTIMATED: 1.0}
@@ -38,14 +39,14 @@ class Chart:
 
     def __init__(
         self,
-        gui: viser.GuiApi,
+        context: PanelContext,
         vehicle: str,
         title: str,
         quantity: PlotQuantity,
         read: list[str],
     ) -> None:
         self.vehicle, self.quantity, self.read = vehicle, quantity, read
-        self._gui, self._title = gui, f"{title} · {vehicle}"
+        self._context, self._title = context, f"{title} · {vehicle}"
         self._keys: list[CurveKey] = []
         # what the plot was built for: its curves, the level of equal values, and a mark
         self._built: tuple[tuple[CurveKey, ...], float | None, bool] | None = None
@@ -57,10 +58,10 @@ class Chart:
         """Number of arrays in the browser."""
         return max(len(self._sent), 1 + 2 * len(self.quantity.parts))
 
-    def remove(self) -> None:
+    def discard(self) -> None:
         """Remove the chart."""
         if self._plot is not None:
-            self._plot.remove()
+            self._context.discarded.add(self._plot)
 
     def draw(
         self,
@@ -95,7 +96,7 @@ class Chart:
                 self._plot.data = data
         else:
             order = None if self._plot is None else self._plot.order
-            self.remove()
+            self.discard()
             self._plot = self._build(data, level, order, marked=marked)
             self._built = built
         self._sent = data
@@ -110,7 +111,7 @@ class Chart:
     ) -> viser.GuiUplotHandle:
         # uPlot has no good limits for equal values
         scale = uplot.Scale() if level is None else uplot.Scale(range=(level - 1.0, level + 1.0))
-        return self._gui.add_uplot(
+        return self._context.gui.add_uplot(
             data,
             self._series(marked=marked),
             title=self._title,

@@ -75,6 +75,8 @@ class Cockpit:
         self._has_start_page, self._note = has_start_page, note
         self._server, self._flight, self._source, self._session = server, flight, source, session
         self._pages: dict[int, Page] = {}
+        # browsers whose controls are being created
+        self._opening: set[int] = set()
         # number of times that the scene was built again
         self._scenes = 0
         self._closed = threading.Event()
@@ -185,9 +187,13 @@ class Cockpit:
         """Create the controls of a new browser, without blocking other browsers."""
         camera = BrowserCamera(client, self._flight, self._source)
         camera.set_initial_view()
+        self._opening.add(client.client_id)
         page = await asyncio.to_thread(self._page, client, camera)
-        self._pages[client.client_id] = page
-        self._watch_selected()
+        # the browser may have left while its controls were created
+        if client.client_id in self._opening:
+            self._opening.remove(client.client_id)
+            self._pages[client.client_id] = page
+            self._watch_selected()
 
     def _page(self, client: viser.ClientHandle, camera: BrowserCamera) -> Page:
         context = PanelContext(
@@ -207,6 +213,7 @@ class Cockpit:
             )
 
     def _close(self, client: viser.ClientHandle) -> None:
+        self._opening.discard(client.client_id)
         self._pages.pop(client.client_id, None)
         self._watch_selected()
 
@@ -218,7 +225,7 @@ class Cockpit:
             self._source.buffer.select_vehicles(selected)
 
     def _draw_loop(self) -> None:
-        written_s, logged = -1.0, ""
+        written_s, logged, due_s = -1.0, "", monotonic()
         while not self._closed.is_set():
             start_s = monotonic()
             scene_state = self._source.scene_state()
@@ -230,7 +237,9 @@ class Cockpit:
                     if repr(error) != logged:
                         logged = repr(error)
                         logging.getLogger(__name__).exception("could not draw the cockpit")
-            self._closed.wait(max(1.0 / SCENE_HZ - (monotonic() - start_s), 0.0))
+            # late frames do not lower the rate of the others
+            due_s = max(due_s + 1.0 / SCENE_HZ, monotonic())
+            self._closed.wait(due_s - monotonic())
 
     def _draw(self, scene_state: SceneState, now_s: float, written_s: float) -> float:
         self._follow_vehicles()

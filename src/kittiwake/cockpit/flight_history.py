@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float32, Float64
 
 from kittiwake.scene.log_playback import interpolated_attitude
-from kittiwake.scene.scene_state import SceneState
+from kittiwake.scene.scene_state import EqualTrails, SceneState
 
 MAX_BYTES = 64 * 2**20
 HISTORY_HZ = 30.0
@@ -106,7 +106,7 @@ class FlightHistory:
 
     def _trails(
         self, index: int, rows: Mapping[str, Float64[np.ndarray, " _columns"]]
-    ) -> dict[str, Float64[np.ndarray, "points 3"]]:
+    ) -> EqualTrails:
         """Return the positions before a frame; none from before vehicles came or went."""
         places = self._frames[index].places
         first = bisect_left(self._times_s, self._times_s[index] - TRAIL_S)
@@ -114,12 +114,9 @@ class FlightHistory:
         frames = [one for one in self._frames[first : index + 1 : step] if one.places is places]
         starts = np.array([place.start for place in places.values()])
         components = starts[:, None] + np.arange(POSITION.start, POSITION.stop)
-        past = np.array([frame.values[components] for frame in frames], float)
-        past = past.reshape(-1, *components.shape)
-        return {
-            name: np.concatenate([past[:, number], rows[name][None, POSITION]])
-            for number, name in enumerate(places)
-        }
+        points = [frame.values[components].astype(float) for frame in frames]
+        points.append(np.array([rows[name][POSITION] for name in places]))
+        return EqualTrails({name: number for number, name in enumerate(places)}, points)
 
     def _thin(self) -> None:
         self._interval_s *= 2.0

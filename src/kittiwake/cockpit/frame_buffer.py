@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.cockpit.flight_history import TRAIL_HZ, TRAIL_S, FlightHistory
-from kittiwake.scene.scene_state import SceneState
+from kittiwake.scene.scene_state import EqualTrails, SceneState
 
 # time span of the rows kept for plots
 HISTORY_S = 60.0
@@ -49,7 +49,10 @@ class FrameBuffer:
         self._columns = {name: list(names) for name, names in columns.items()}
         self._lock = threading.Lock()
         self._rows: dict[str, np.ndarray] = {name: rows[-1] for name, rows in initial.items()}
-        self._trails: dict[str, deque[np.ndarray]] = {}
+        # positions of all vehicles at TRAIL_HZ, and at the newest time
+        self._trail: deque[np.ndarray] = deque(maxlen=round(TRAIL_S * TRAIL_HZ))
+        self._newest_world_m = np.empty((0, 3))
+        self._indices: dict[str, int] = {}
         self._last_trail_s = -np.inf
         self._histories: dict[str, deque[np.ndarray]] = {next(iter(columns)): deque()}
         self._past = FlightHistory()
@@ -63,13 +66,7 @@ class FrameBuffer:
             # copies: a view would keep the whole block in memory
             self._rows = {name: rows[-1].copy() for name, rows in block.items()}
             self._past.add(time_s, self._rows)
-            if time_s - self._last_trail_s >= 1.0 / TRAIL_HZ - 1e-9:
-                self._last_trail_s = time_s
-                for name, row in self._rows.items():
-                    length = round(TRAIL_S * TRAIL_HZ)
-                    self._trails.setdefault(name, deque(maxlen=length)).append(row[1:4].copy())
-            for name in self._trails.keys() - block.keys():
-                del self._trails[name]
+            self._add_to_trail(time_s)
             for name, history in self._histories.items():
                 if name not in block:
                     continue  # the vehicle has been removed
@@ -94,11 +91,8 @@ class FrameBuffer:
             if not self._rows:
                 return None
             time_s = float(next(iter(self._rows.values()))[0])
-            trails = {
-                name: np.array([*places, self._rows[name][1:4]])
-                for name, places in self._trails.items()
-            }
-            return SceneState(time_s, dict(self._rows), trails)
+            points = [*self._trail, self._newest_world_m] if self._trail else []
+            return SceneState(time_s, dict(self._rows), EqualTrails(self._indices, points))
 
     def history(
         self, vehicle: str, columns: Sequence[str], span_s: float
@@ -132,8 +126,19 @@ class FrameBuffer:
             indices = [self._columns[vehicle].index(name) for name in columns]
             return self._past.history(vehicle, indices, begin_s, end_s)
 
+    def _add_to_trail(self, time_s: float) -> None:
+        """Add positions; trails begin again where vehicles came or went."""
+        if self._indices.keys() != self._rows.keys():
+            self._indices = {name: index for index, name in enumerate(self._rows)}
+            self._trail.clear()
+        self._newest_world_m = np.concatenate([row[1:4] for row in self._rows.values()])
+        self._newest_world_m = self._newest_world_m.reshape(-1, 3)
+        if not self._trail or time_s - self._last_trail_s >= 1.0 / TRAIL_HZ - 1e-9:
+            self._last_trail_s = time_s
+            self._trail.append(self._newest_world_m)
+
     def _clear(self) -> None:
-        self._trails.clear()
+        self._trail.clear()
         self._past.clear()
         for history in self._histories.values():
             history.clear()

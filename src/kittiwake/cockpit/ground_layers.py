@@ -8,7 +8,7 @@ import viser
 from jaxtyping import Float
 
 from kittiwake.cockpit.layer_options import Layer, Options
-from kittiwake.cockpit.node_factory import NodeFactory, set_visible
+from kittiwake.cockpit.node_factory import NodeFactory, set_visible, update_node
 from kittiwake.rendering.shapes import disc, merge, ring
 from kittiwake.scene.extent import area_of, extent_of
 from kittiwake.scene.grid import AXES, GridLabel, GroundGrid
@@ -140,8 +140,8 @@ def height_layer(
         if options.heights:
             segments[:, 0] = segments[:, 1] = positions_world_m()[aloft]
             segments[:, 1, 2] = z
-            shadows.batched_positions = segments[:, 1].copy()
-            lines.points = segments.copy()
+            update_node(shadows, batched_positions=segments[:, 1])
+            update_node(lines, points=segments)
 
     return [draw]
 

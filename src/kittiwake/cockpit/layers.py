@@ -124,9 +124,9 @@ class Layers:
             set_visible(lines, visible=visible)
             if visible:
                 places, there, segments = setpoints.at(scene_state)
-                markers.batched_positions = places.astype(np.float32)
-                update_node(markers, batched_scales=np.where(there, radii, 0.0).astype(np.float32))
-                lines.points = segments.astype(np.float32)
+                radii_m = np.where(there, radii, 0.0)
+                update_node(markers, batched_positions=places, batched_scales=radii_m)
+                update_node(lines, points=segments)
 
         return [draw]
 
@@ -213,13 +213,13 @@ class Layers:
             if not self._options.beams:
                 return
             cones = beams.cones_at(scene_state)
-            handle.batched_positions = cones.poses.positions_world_m.astype(np.float32)
-            handle.batched_wxyzs = cones.poses.q_world_from_part.astype(np.float32)
-            handle.batched_scales = cones.scales.astype(np.float32)
             update_node(
                 handle,
+                batched_positions=cones.poses.positions_world_m,
+                batched_wxyzs=cones.poses.q_world_from_part,
+                batched_scales=cones.scales,
                 batched_colors=cones.rgb,
-                batched_opacities=cones.opacities.astype(np.float32),
+                batched_opacities=cones.opacities,
             )
 
         return draw
@@ -236,7 +236,7 @@ class Layers:
             visible = getattr(self._options, option)
             set_visible(handle, visible=visible)
             if visible:
-                handle.points = segments(scene_state).astype(np.float32)
+                update_node(handle, points=segments(scene_state))
 
         return draw
 

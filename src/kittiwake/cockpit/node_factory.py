@@ -92,10 +92,20 @@ def set_visible(handle: viser.SceneNodeHandle, *, visible: bool) -> None:
 
 
 def update_node(handle: viser.SceneNodeHandle, **values: np.ndarray) -> None:
-    """Set attributes of a node; send only the changed ones."""
+    """Set arrays of a node; send only the changed ones.
+
+    viser examines type hints at each assignment, which would take most of the time of a frame.
+    """
+    state = handle._impl  # pyright: ignore[reportPrivateUsage]
+    if state.removed:
+        return
     for name, value in values.items():
-        if not np.array_equal(getattr(handle, name), value):
-            setattr(handle, name, value)
+        now = getattr(state.props, name)
+        # neither the caller nor viser may change what is still to be sent
+        new = np.array(value, np.float32 if now is None else now.dtype)
+        if now is None or not np.array_equal(now, new):
+            setattr(state.props, name, new)
+            handle._queue_update(name, new)  # pyright: ignore[reportPrivateUsage]
 
 
 def _side(mesh: ColoredMesh) -> Literal["front", "double"]:

@@ -89,6 +89,7 @@ class Page:
             with self.context.lock:
                 for panel in self._panels:
                     panel.update(scene_state)
+                self.context.discarded.remove_old()
 
         self._try(update_panels)
 

@@ -34,6 +34,7 @@ GLANCE_STYLE = """<style>
 .kw-self { fill: none; stroke: #ffb300; stroke-width: 3.5; stroke-linejoin: round; }
 .kw-wind { fill: none; stroke: #2f9e6e; stroke-width: 4; }
 @media (max-width: 36em) {
+  div[style*="width: 20em"] { width: 100% !important; }
   .kw-glance { position: fixed; top: 0; left: 0; right: 0; padding: 6px; z-index: 20;
     background: var(--mantine-color-body); box-shadow: 0 0 8px rgba(0, 0, 0, .2);
     font-size: 12px; }

@@ -13,6 +13,7 @@ import numpy as np
 import viser
 from numpy import ndarray
 
+from kittiwake.cockpit.discarded_controls import DiscardedControls
 from kittiwake.cockpit.frame_buffer import FrameSource
 from kittiwake.core.errors import CommandError, KittiwakeError
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -42,6 +43,7 @@ class PanelContext:
         selected: vehicle that the panels show; each browser has its own.
         tab: tab in which panels are being created.
         charted: vehicles that charts show besides the selected one.
+        discarded: controls that rebuilt panels no longer use.
         lock: held while panels are rebuilt or updated, so that removed controls are not updated.
     """
 
@@ -56,6 +58,7 @@ class PanelContext:
         default_factory=list
     )
     charted: frozenset[str] = frozenset()
+    discarded: DiscardedControls = field(default_factory=DiscardedControls)
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from kittiwake.cockpit.field_layer import field_layer
 from kittiwake.cockpit.ground_layers import add_ground, area_layer, grid_layer, height_layer
 from kittiwake.cockpit.layer_options import Layer, Options
 from kittiwake.cockpit.layers import Layers
-from kittiwake.cockpit.node_factory import NodeFactory
+from kittiwake.cockpit.node_factory import NodeFactory, update_node
 from kittiwake.scene.extent import extent_of
 from kittiwake.scene.lines import POSITION
 from kittiwake.scene.moving_bodies import MovingBodies
@@ -64,8 +64,11 @@ class SceneNodes:
     def draw(self, scene_state: SceneState) -> None:
         """Update all nodes to a scene state."""
         for handle, poses in zip(self._parts, self._bodies.poses(scene_state), strict=True):
-            handle.batched_positions = poses.positions_world_m.astype(np.float32)
-            handle.batched_wxyzs = poses.q_world_from_part.astype(np.float32)
+            update_node(
+                handle,
+                batched_positions=poses.positions_world_m,
+                batched_wxyzs=poses.q_world_from_part,
+            )
         for layer in self._layers:
             layer(scene_state)
 
@@ -107,7 +110,7 @@ class SceneNodes:
             places = selection.of(scene_state)[:, :2]
             finite = places[np.isfinite(places).all(axis=1)]
             around = finite.mean(axis=0) if len(finite) else center
-            handle.vertices = sea.vertices_world_m(scene_state.time_s, around).astype(np.float32)
+            update_node(handle, vertices=sea.vertices_world_m(scene_state.time_s, around))
 
         return draw
 

@@ -4,14 +4,14 @@ The number of segments is constant, so that a drawing is updated in place; invis
 zero length.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from jaxtyping import Bool, Float
 
 from kittiwake.rendering.colored_mesh import ColoredMesh
 from kittiwake.rendering.shapes import Rgb, capsule
-from kittiwake.scene.scene_state import FlightInfo, SceneState
+from kittiwake.scene.scene_state import EqualTrails, FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
 
 POSITION = ("x_m", "y_m", "z_m")
@@ -70,18 +70,29 @@ class Trails:
 
     def segments(self, scene_state: SceneState) -> Segments:
         """Return the segments of all trails, vehicle by vehicle."""
-        trails = [scene_state.trails.get(name) for name in self._names]
-        lengths = {-1 if trail is None else len(trail) for trail in trails}
-        if len(lengths) == 1 and min(lengths) > 0:
-            there = [trail for trail in trails if trail is not None]
-            together = np.concatenate(there).reshape(len(there), -1, 3)
-            self._known = together[:, self._samples(together.shape[1])]
+        together = self._sampled_together(scene_state.trails)
+        if together is not None:
+            self._known = together
         else:
-            for number, trail in enumerate(trails):
+            for number, name in enumerate(self._names):
+                trail = scene_state.trails.get(name)
                 if trail is not None and len(trail):
                     self._known[number] = trail[self._samples(len(trail))]
         points = np.nan_to_num(self._known)
         return np.stack([points[:, :-1], points[:, 1:]], axis=2).reshape(-1, 2, 3)
+
+    def _sampled_together(
+        self, trails: Mapping[str, Float[np.ndarray, "points 3"]]
+    ) -> Float[np.ndarray, "vehicles samples 3"] | None:
+        """Return the points of trails of equal length, which is much faster; None for others."""
+        if isinstance(trails, EqualTrails):
+            return trails.sampled(self._names, self.segments_per_trail + 1)
+        there = [trails[name] for name in self._names if name in trails]
+        lengths = {len(trail) for trail in there}
+        if len(there) < len(self._names) or len(lengths) != 1 or lengths == {0}:
+            return None
+        together = np.concatenate(there).reshape(len(there), -1, 3)
+        return together[:, self._samples(together.shape[1])]
 
     def _samples(self, points: int) -> np.ndarray:
         return np.linspace(0, points - 1, self.segments_per_trail + 1).round().astype(int)

@@ -4,6 +4,7 @@ import numpy as np
 
 from kittiwake.scene.lines import MAX_TRAIL_SEGMENTS, Links, Setpoints, Trails, WindArrows
 from kittiwake.scene.planned_route import planned_positions_world_m
+from kittiwake.scene.scene_state import EqualTrails
 
 WIND = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
 SETPOINT = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
@@ -18,6 +19,18 @@ def test_a_trail_goes_from_the_oldest_to_the_latest_position(staged, placed):
     np.testing.assert_allclose(segments[0, 0], [0.0, 0.0, 1.0])
     np.testing.assert_allclose(segments[-1, 1], [3.0, 0.0, 1.0])
     np.testing.assert_allclose(segments[1:, 0], segments[:-1, 1])
+
+
+def test_trails_of_equal_length_are_drawn_like_others(staged, placed):
+    flight = staged("hover-hummingbird")
+    points = [np.array([[number, 0.0, 1.0], [0.0, number, 2.0]]) for number in range(400)]
+    equal = EqualTrails({"one": 0, "other": 1}, points)
+    for trails in (equal, dict(equal)):
+        segments = Trails(["one", "other"]).segments(placed(flight)._replace(trails=trails))
+        np.testing.assert_array_equal(segments[0, 0], [0.0, 0.0, 1.0])
+        np.testing.assert_array_equal(segments[-1, 1], [0.0, 399.0, 2.0])
+    assert len(equal) == 2
+    assert not EqualTrails({"one": 0}, [])
 
 
 def test_trails_have_a_constant_number_of_segments(staged, placed):

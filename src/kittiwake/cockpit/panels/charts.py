@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from math import inf
 from time import monotonic
-from typing import Protocol, runtime_checkable
 
 import viser
 
@@ -18,6 +17,7 @@ from kittiwake.cockpit.chart_quantities import (
     preset,
     trace_of,
 )
+from kittiwake.cockpit.discarded_controls import RemovableControl
 from kittiwake.cockpit.page_styles import CHARTS_STYLE, STRIP_PX
 from kittiwake.cockpit.panel_context import ControlEvent, PanelContext
 from kittiwake.cockpit.replay import Replay
@@ -37,11 +37,6 @@ ADD, REMOVE, OWN, SELECTED = "add a chart", "remove a chart", "own charts", "sel
 CSV, PNG = "CSV", "PNG"
 
 
-@runtime_checkable
-class _Removable(Protocol):
-    def remove(self) -> None: ...
-
-
 class ChartsPanel:
     """Charts that each show a quantity or a column of a vehicle.
 
@@ -55,7 +50,7 @@ class ChartsPanel:
         # vehicle and title of each chart; no vehicle is the selected one
         self._choices: list[tuple[str | None, str]] = []
         self._charts: list[Chart] = []
-        self._controls: list[_Removable] = []
+        self._controls: list[RemovableControl] = []
         self._preset, self._drawn_s = "Position", -inf
         replayed = isinstance(context.source, Replay)
         self._span, self._owner = (WHOLE if replayed else INITIAL_SPAN), SELECTED
@@ -109,8 +104,9 @@ class ChartsPanel:
     def _build(self) -> None:
         """Create controls and charts of the selected vehicle and of the others that fly."""
         context = self._context
-        for thing in (*self._controls, *self._charts):
-            thing.remove()
+        context.discarded.add(*self._controls)
+        for chart in self._charts:
+            chart.discard()
         if self._preset != OWN:
             titles = preset(self._preset, self._quantities(context.selected).values())
             self._choices = [(None, title) for title in titles[:MAX_CHARTS]]
@@ -128,7 +124,7 @@ class ChartsPanel:
             vehicle, title = self._vehicle(choice), choice[1]
             quantity = self._quantities(vehicle)[title]
             columns = columns_read(quantity, context.logged_columns(vehicle))
-            self._charts.append(Chart(context.gui, vehicle, title, quantity, columns))
+            self._charts.append(Chart(context, vehicle, title, quantity, columns))
         context.charted = frozenset(vehicle for vehicle, _ in self._choices if vehicle)
         self._drawn_s = -inf
 

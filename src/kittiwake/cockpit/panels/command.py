@@ -100,7 +100,7 @@ class CommandPanel:
     def _build(self) -> None:
         """Create the controls of the selected vehicle."""
         if self._folder is not None:
-            self._folder.remove()
+            self._context.discarded.add(self._folder)
         context = self._context
         self._folder = context.gui.add_folder(context.selected)
         with self._folder:
@@ -183,8 +183,7 @@ class CommandPanel:
         @choice.on_update
         @self._context.user_action
         def _(_: ControlEvent) -> None:
-            for slider in self._sliders:
-                slider.remove()
+            self._context.discarded.add(*self._sliders)
             self._sliders = []
             if choice.value == NO_COMMAND_TYPE:
                 self._session.executor.command(self._context.selected, None)

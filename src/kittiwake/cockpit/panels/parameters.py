@@ -24,8 +24,7 @@ class ParametersPanel:
         """Do nothing: the controls change only by user input."""
 
     def _build(self) -> None:
-        for folder in self._folders:
-            folder.remove()
+        self._context.discarded.add(*self._folders)
         self._folders = []
         vehicle = self._session.executor.scenario.vehicles[self._context.selected]
         for level in vehicle.cascade:

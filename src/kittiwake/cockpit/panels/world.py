@@ -77,8 +77,7 @@ class FaultsPanel:
 
     def _build(self) -> None:
         """Create the controls of the selected vehicle."""
-        for folder in self._folders:
-            folder.remove()
+        self._context.discarded.add(*self._folders)
         self._folders, self._boxes = [], {}
         entry = self._context.scenario.document.data["vehicles"][self._context.entry]
         for name, sensor in self._context.vehicle.sensors.items():

@@ -1,0 +1,112 @@
+"""Updates per second of the cockpit's page, counted in a browser, and the memory of the server.
+
+    python benchmarks/page.py hover-hummingbird flock-1000 --seconds 20
+
+An update is a new value of the array of bodies that changes most often. The page acts as a hidden
+one, so that viser applies each batch on arrival; without a graphics card, drawing is slower.
+It requires Chromium (scripts/browser-setup).
+"""
+
+import argparse
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+FLAGS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-sync",
+    "--use-angle=swiftshader",
+    "--enable-unsafe-swiftshader",
+    "--ignore-gpu-blocklist",
+)
+# counts what viser's handler of its worker's messages has taken
+COUNTER = """
+window.updates = {counts: {}, applied: 0, applying_ms: 0};
+Object.defineProperty(document, "hidden", {get: () => true});
+window.Worker = class extends window.Worker {
+  set onmessage(handle) {
+    super.onmessage = (event) => {
+      const moves = (event.data.messages ?? []).filter(
+        (one) => one.type === "SceneNodeUpdateMessage" && one.name.includes("/bodies/"));
+      const begin_ms = performance.now();
+      handle(event);
+      updates.applying_ms += performance.now() - begin_ms;
+      for (const {name, updates: values} of moves) {
+        for (const key in values) {
+          const count = (updates.counts[name + key] ?? 0) + 1;
+          updates.counts[name + key] = count;
+          updates.applied = Math.max(updates.applied, count);
+        }
+      }
+    };
+  }
+};
+"""
+COUNTS = "[updates.applied, updates.applying_ms]"
+BYTES = 2**20
+READY_MS = 600_000.0
+
+
+def resident_mib(process: int) -> float:
+    """Return the resident memory of a process."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / BYTES
+
+
+def measure(scenario: str, seconds: float, every_s: float) -> None:
+    """Fly a scenario, count the updates in a browser, and print the figures."""
+    command = [sys.executable, "-m", "kittiwake", "view", scenario, "--no-browser", "--port", "0"]
+    browser_file = shutil.which("chromium") or shutil.which("google-chrome")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        subprocess.Popen(command, stderr=subprocess.PIPE, text=True, cwd=folder) as flight,
+        sync_playwright() as playwright,
+    ):
+        assert flight.stderr is not None
+        lines = iter(flight.stderr.readline, "")
+        address = next(found[0] for line in lines if (found := re.search(r"http://\S+", line)))
+        browser = playwright.chromium.launch(executable_path=browser_file, args=[*FLAGS])
+        page = browser.new_page(viewport={"width": 1280, "height": 720})
+        page.set_default_timeout(READY_MS)
+        page.add_init_script(COUNTER)
+        page.goto(address)
+        page.wait_for_function("updates.applied > 100")
+        before, begin_s = page.evaluate(COUNTS), time.monotonic()
+        while time.monotonic() - begin_s < seconds:
+            page.wait_for_timeout(1e3 * min(every_s, seconds))
+            memory_mib, flown_s = resident_mib(flight.pid), time.monotonic() - begin_s
+            print(f"{scenario}: {flown_s:.0f} s, {memory_mib:.0f} MiB", flush=True)
+        passed_s, after = time.monotonic() - begin_s, page.evaluate(COUNTS)
+        browser.close()
+        flight.send_signal(signal.SIGINT)
+        flight.communicate()
+    applied, spent_ms = (late - early for late, early in zip(after, before, strict=True))
+    print(
+        f"{scenario}: {applied / passed_s:.1f} updates received and applied per second, "
+        f"{spent_ms / max(applied, 1):.2f} ms each"
+    )
+
+
+def main() -> None:
+    """Measure the scenarios one after another."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("scenarios", nargs="+")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--every", type=float, default=10.0, help="seconds between memory samples")
+    given = parser.parse_args()
+    for scenario in given.scenarios:
+        measure(scenario, given.seconds, given.every)
+
+
+if __name__ == "__main__":
+    main()
