@@ -6,12 +6,13 @@ error for each update of a removed control. A slow browser draws less than one f
 
 from collections import deque
 from time import monotonic
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 # longer than a slow browser needs to draw a frame
 DELAY_S = 5.0
 
 
+@runtime_checkable
 class RemovableControl(Protocol):
     """Control that can be hidden and removed."""
 
