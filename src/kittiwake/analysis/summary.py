@@ -113,8 +113,8 @@ def summarize(
         vehicles: the flown vehicles by name.
         deadlines: those of a flight in real time.
 
-    ``warnings`` are sentences about saturated actuators, missing samples, coarse steps and missed
-    deadlines. ``metrics`` has, by vehicle and if applicable, the numbers of reached and planned
+    ``metrics`` has ``warnings``: sentences about saturated actuators, missing samples, coarse steps
+    and missed deadlines. By vehicle and if applicable it has the numbers of reached and planned
     waypoints, the least clearance from obstacles, the errors of an estimate that is not the true
     state, and the numbers behind the warnings: ``actuators``, ``sensors`` and ``time_constants``.
     It has "float32" as ``precision`` for a flight in single precision, the engine that compiled it,
@@ -160,11 +160,11 @@ def summarize(
         "vehicles": {name: _vehicle(log.tables[name], vehicles[name]) for name in log.names},
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
-        "warnings": [
-            *_vehicle_warnings(vehicles, saturated, gaps),
-            *([text] if deadlines and (text := deadline_warning(deadlines)) else []),
-        ],
         "metrics": {
+            "warnings": [
+                *_vehicle_warnings(vehicles, saturated, gaps),
+                *([text] if deadlines and (text := deadline_warning(deadlines)) else []),
+            ],
             **({"precision": precision} if precision == "float32" else {}),
             "engine": engine,
             **({"engine_reason": engine_reason} if engine_reason else {}),

@@ -51,7 +51,7 @@ def summary_lines(summary: Metrics) -> list[str]:
     lines += _estimate_lines(summary["metrics"].get("estimate", {}))
     lines += _real_time_lines(summary["metrics"].get("real_time"))
     lines += _invalid_lines(summary["metrics"].get("sensors", {}))
-    lines += _warning_lines(summary.get("warnings", []))
+    lines += _warning_lines(summary["metrics"].get("warnings", []))
     events = summary["events"]
     lines += [f"{e['time_s']:8.2f} s  {e['vehicle']}: {e['event']}" for e in events[:MAX_EVENTS]]
     if len(events) > MAX_EVENTS:

@@ -157,13 +157,13 @@ def test_a_flight_with_all_of_these_says_so(tmp_path):
     file.write_text(FLIGHT)
     scenario = kw.Scenario.load(file)
     summary = kw.Simulation(scenario).run().summary
-    saturated, coarse, dropped = summary["warnings"]
+    saturated, coarse, dropped = summary["metrics"]["warnings"]
     assert saturated.startswith("h: commands were at their limits")
     assert "speeds_0_radps" in saturated
     assert "coarse for rotors" in coarse
     assert coarse in scenario.warnings()
     assert "sensor imu delivered no sample for" in dropped
-    assert [f"Warning: {text}." for text in summary["warnings"]] == [
+    assert [f"Warning: {text}." for text in summary["metrics"]["warnings"]] == [
         line for line in summary_lines(summary) if line.startswith("Warning")
     ]
     metrics = summary["metrics"]
@@ -174,7 +174,7 @@ def test_a_flight_with_all_of_these_says_so(tmp_path):
 
 def test_a_hover_has_no_warnings():
     given = {"time.duration_s": 3}
-    assert kw.load("hover-hummingbird", given).run().summary["warnings"] == []
+    assert kw.load("hover-hummingbird", given).run().summary["metrics"]["warnings"] == []
 
 
 def test_a_failed_rotor_is_not_a_saturated_one():
