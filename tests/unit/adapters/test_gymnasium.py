@@ -250,3 +250,19 @@ def test_environments_of_one_task_share_compiled_functions(env):
 def test_unknown_engine_is_refused():
     with pytest.raises(ScenarioError, match="there is no engine 'lanes'"):
         TaskVectorEnv("hover", 2, engine="lanes")
+
+
+@pytest.mark.slow
+def test_torchrl_takes_a_vector_environment_and_its_last_observations():
+    pytest.importorskip("torchrl")
+    from torchrl.envs import GymWrapper
+
+    # episodes of two steps
+    vector_env = TaskVectorEnv("keep-spot", 3, **SHORT)
+    flown = GymWrapper(vector_env).rollout(5, break_when_any_done=False)
+    assert flown.batch_size == (3, 5)
+    ends = flown["next", "done"][..., 0]
+    assert ends[:, 1].all()
+    assert ends.sum() == 6
+    last, first = flown["next", "observation"][:, 1], flown["observation"][:, 2]
+    assert not np.allclose(last, first)
