@@ -1,10 +1,10 @@
 """Hook of mkdocs: the tables of the reference from the registries, and the pages of the API.
 
-A line ``<!-- table: FAMILY -->`` of a page becomes the table of a registry, with the equations of
-its entries from the docstrings of their modules, and their parameters. A line that ends with
+A line that ends with ``<!-- table: FAMILY -->`` becomes the table of a registry, with the equations
+of its entries from the docstrings of their modules, and their parameters. One that ends with
 ``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, one that ends with
-``<!-- module: PATH -->`` those of a module; what is before it is for readers of the raw page. The
-pages ``api/*.md`` follow from ``kittiwake.__all__``.
+``<!-- module: PATH -->`` those of a module. What is before the marker is for readers of the raw
+page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
 import importlib
@@ -27,7 +27,7 @@ from kittiwake.core.registry import Registry
 from kittiwake.scenario.library import summaries
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
-MARKER = re.compile(r"^<!-- table: (\w+) -->$", re.MULTILINE)
+MARKER = re.compile(r"^.*<!-- table: (\w+) -->$", re.MULTILINE)
 MODEL = re.compile(r"^.*<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
 MODULE = re.compile(r"^.*<!-- module: ([\w.]+) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}

@@ -179,7 +179,7 @@ def test_all_components_are_in_the_tables_of_the_reference(links, site):
 
 def test_the_equations_of_components_are_in_place_of_their_markers(site):
     pages = {path: path.read_text("utf-8") for path in site.rglob("index.html")}
-    left = ("<!-- model", "Equations in the source")
+    left = ("<!-- mod", "<!-- table", "Equations in the source", "prints its names")
     assert [path for path, text in pages.items() if any(each in text for each in left)] == []
     assert "sigma_u = sigma_v = sigma_w" in pages[site / "wind" / "index.html"]
     assert "omega_n^2 theta_e" in pages[site / "reference" / "controllers" / "index.html"]
