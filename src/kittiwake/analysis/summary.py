@@ -194,7 +194,7 @@ def _vehicle_warnings(
 def _as_numbers(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     """Return records by vehicle and part as plain data."""
     return _finite_leaves(
-        {name: {part: asdict(one) for part, one in own.items()} for name, own in found.items()}
+        {name: {part: vars(one) for part, one in own.items()} for name, own in found.items()}
     )
 
 

@@ -27,6 +27,8 @@ class TimeSpans:
         cls, time_s: Float64[np.ndarray, " rows"], holds: Bool[np.ndarray, " rows"]
     ) -> "TimeSpans":
         """Return the spans of a condition that is given for each of at least two rows."""
+        if not holds.any():
+            return cls(0.0, 0.0, 0.0, None)
         changes = np.flatnonzero(np.diff(holds[:-1].astype(np.int8), prepend=0, append=0))
         begins_s, lengths_s = time_s[changes[::2]], np.diff(time_s[changes])[::2]
         flown_s, total_s = float(time_s[-1] - time_s[0]), float(lengths_s.sum())

@@ -1,6 +1,7 @@
 """Time constants of a vehicle's dynamics, and what the integrator makes of them."""
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
 # relative error of a time constant from which a step is too coarse: Euler's with ten steps in one
@@ -36,3 +37,9 @@ class TimeConstant(NamedTuple):
             f"{1e3 * self.exact_s:.3g} ms they simulate {simulated}; write time.rate_hz: "
             f"{math.ceil(self.least_rate_hz)} or more"
         )
+
+
+def coarse_steps(constants: Mapping[str, TimeConstant], rate_hz: float) -> tuple[str, ...]:
+    """Return warnings about physics steps that are too large for a vehicle's time constants."""
+    warnings = (constant.warning(part, rate_hz) for part, constant in constants.items())
+    return tuple(text for text in warnings if text)

@@ -1,5 +1,6 @@
 """Results of a flight: its log in memory, and its summary."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from kittiwake.analysis.flock import flock_metrics
@@ -15,6 +16,7 @@ from kittiwake.core.columns import from_columns, to_columns
 from kittiwake.core.measurements import GnssMeasurement
 from kittiwake.core.parameters import Parameters
 from kittiwake.core.precision import Precision
+from kittiwake.interfaces.time_constant import TimeConstant, coarse_steps
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.runtime.flight_record import FlownFlight, Memory
 from kittiwake.scenario.own_components.entries import as_file_data
@@ -64,9 +66,7 @@ class FlightResults:
             steps=outcome.steps,
             wall_s=outcome.wall_s,
             compile_s=outcome.compile_s,
-            vehicles={
-                name: _flown_vehicle(vehicle, flown) for name, vehicle in flown.vehicles.items()
-            },
+            vehicles=_flown_vehicles(flown),
             deadlines=None if paced is None or not paced.count else paced.as_dict(),
         )
         if flown.draws:
@@ -84,9 +84,24 @@ class FlightResults:
         return self.scenario if names == self.scenario.vehicles.keys() else self.flown
 
 
-def _flown_vehicle(vehicle: AssembledVehicle, scenario: Scenario) -> FlownVehicle:
-    guidance, rate_hz = vehicle.guidance.component, scenario.rate_hz
-    gravity_mps2 = scenario.world.gravity_mps2
+def _flown_vehicles(scenario: Scenario) -> dict[str, FlownVehicle]:
+    """Return the properties of vehicles, once for those of an entry, which share their parts."""
+    found: dict[str, FlownVehicle] = {}
+    time_constants = scenario.time_constants()
+    by_parts: dict[tuple[int, ...], FlownVehicle] = {}
+    for name, own in scenario.vehicles.items():
+        parts = (own.dynamics, own.guidance.component, own.sensors, own.faults)
+        key = tuple(map(id, parts))
+        if key not in by_parts:
+            by_parts[key] = _flown_vehicle(own, scenario.rate_hz, time_constants[name])
+        found[name] = by_parts[key]
+    return found
+
+
+def _flown_vehicle(
+    vehicle: AssembledVehicle, rate_hz: float, time_constants: Mapping[str, TimeConstant]
+) -> FlownVehicle:
+    guidance = vehicle.guidance.component
     return FlownVehicle(
         vehicle.model,
         guidance.tracked,
@@ -99,8 +114,8 @@ def _flown_vehicle(vehicle: AssembledVehicle, scenario: Scenario) -> FlownVehicl
             )
             for name, part in vehicle.sensors.items()
         },
-        vehicle.dynamics.time_constants(rate_hz, gravity_mps2),
-        tuple(scenario.coarse_steps(vehicle)),
+        time_constants,
+        coarse_steps(time_constants, rate_hz),
     )
 
 
@@ -115,17 +130,28 @@ def _actuators(vehicle: AssembledVehicle) -> Actuators:
     limits = {
         name: (float(low), float(high)) for name, (low, high) in bounds.items() if name not in given
     }
+    off_numbers = {name: float(number) for name, number in to_columns(off).items()}
+    return Actuators(
+        limits, off_numbers, _failure_times(vehicle, limits, off_numbers), dynamics.is_vessel
+    )
+
+
+def _failure_times(
+    vehicle: AssembledVehicle,
+    limits: Mapping[str, tuple[float, float]],
+    off: Mapping[str, float],
+) -> dict[str, float]:
+    """Return when actuators fail, by the columns of the command that a fault changes."""
     # neither zero nor the same for any two actuators
     probe = {
         name: low + (high - low) * 0.5 / (1.0 + place / len(limits))
         for place, (name, (low, high)) in enumerate(limits.items())
     }
-    before = to_columns(off) | probe
+    before = {**off, **probe}
     failed_s: dict[str, float] = {}
     for fault in vehicle.faults:
-        command = fault.apply(from_columns(type(off), before), fault.at_s)
-        for name, number in to_columns(command).items():
-            if float(number) != float(before[name]):
+        command = from_columns(type(vehicle.dynamics.off()), before)
+        for name, number in to_columns(fault.apply(command, fault.at_s)).items():
+            if float(number) != before[name]:
                 failed_s.setdefault(name, float(fault.at_s))
-    off_numbers = {name: float(number) for name, number in to_columns(off).items()}
-    return Actuators(limits, off_numbers, failed_s, dynamics.is_vessel)
+    return failed_s

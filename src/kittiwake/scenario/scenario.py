@@ -16,6 +16,7 @@ from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import OTHER_NAMES, ScenarioError, unknown_argument
 from kittiwake.core.specification import ComponentSpec
 from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
+from kittiwake.interfaces.time_constant import TimeConstant, coarse_steps
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
 from kittiwake.scenario.definition import Vehicle, World, as_plain
@@ -247,10 +248,11 @@ class Scenario:
         """Return warnings about settings that can be flown but may be unintended."""
         found = [*self.notes]
         unused: dict[type, bool] = {}
+        time_constants = self.time_constants()
         for name, vehicle in self.vehicles.items():
             own = [
                 *vehicle.dynamics.warnings(self.world.gravity_mps2),
-                *self.coarse_steps(vehicle),
+                *coarse_steps(time_constants[name], self.rate_hz),
                 *_unused_feed_forward(vehicle, unused),
                 *self._faults_after_end(vehicle),
                 *self._ends_of_recordings(vehicle),
@@ -269,10 +271,14 @@ class Scenario:
             found.append("time.until_done: episodes of a task end by its own rules; omit it")
         return [*found, *self.unused_randomization()]
 
-    def coarse_steps(self, vehicle: AssembledVehicle) -> list[str]:
-        """Return warnings about physics steps that are too large for a vehicle's dynamics."""
-        parts = vehicle.dynamics.time_constants(self.rate_hz, self.world.gravity_mps2)
-        return [text for part, own in parts.items() if (text := own.warning(part, self.rate_hz))]
+    def time_constants(self) -> dict[str, dict[str, TimeConstant]]:
+        """Return the time constants by vehicle; those of one entry have the same ones."""
+        gravity_mps2 = self.world.gravity_mps2
+        dynamics = {id(own.dynamics): own.dynamics for own in self.vehicles.values()}
+        found = {
+            key: own.time_constants(self.rate_hz, gravity_mps2) for key, own in dynamics.items()
+        }
+        return {name: found[id(own.dynamics)] for name, own in self.vehicles.items()}
 
     def unused_randomization(self) -> list[str]:
         """Return a warning about values of a curriculum, which episodes of a task alone draw."""
