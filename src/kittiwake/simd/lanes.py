@@ -243,9 +243,11 @@ class _Mapping:
         arrays = []
         for operand in operands:
             array = jnp.asarray(operand.array)
-            own = array.ndim - operand.varies
-            axes = [*range(own), *([len(shape) - 1] if operand.varies else [])]
-            arrays.append(lax.broadcast_in_dim(array, shape, axes))
+            if array.shape != shape:
+                own = array.ndim - operand.varies
+                axes = [*range(own), *([len(shape) - 1] if operand.varies else [])]
+                array = lax.broadcast_in_dim(array, shape, axes)
+            arrays.append(array)
         return self._bound(equation, arrays, varies=True)
 
     def _dot_general(self, equation: JaxEquation, operands: Sequence[Laned]) -> Sequence[Laned]:

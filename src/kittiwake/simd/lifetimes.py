@@ -44,8 +44,9 @@ class Lifetimes:
             if not self._tenants[number]:
                 self._emit.release(number)
         self._seen = len(reservations)
-        used = Counter(operand for equation in equations for operand in equation.operands)
-        self._uses -= used
+        used = [operand for equation in equations for operand in equation.operands]
+        for operand in used:
+            self._uses[operand] -= 1
         for operand in {*used, *results}:
             if operand in self._homes and not self._uses[operand] and operand not in self._kept:
                 number = self._homes.pop(operand)
