@@ -135,6 +135,7 @@ def test_velocity_and_yaw_rate_are_first_order():
     assert risen_s(motion.angular_velocity_body_radps.z, 1.0) == pytest.approx(0.5, abs=0.002)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "angle", "frequency"), [("roll", "roll", 5), ("yaw", "yaw", 1.5)])
 def test_attitude_is_critically_damped(name, angle, frequency):
     values = getattr(flights()[name].euler_world_from_body, f"{angle}_rad")[:10000]

@@ -91,6 +91,7 @@ def on_slope(angle_deg):
     return {"place": (0, 0, 5 + rise_m), "start": {"roll_deg": angle_deg}}
 
 
+@pytest.mark.slow
 def test_a_vehicle_without_contact_flies_on_its_own_model_to_the_last_bit(flown):
     vehicles = {"free": block((0, 0, 30), velocity=(3, -2, 5), start={"roll_deg": 20})}
     by_mujoco, by_feet = (flown(vehicles, "xla", physics=p) for p in ("mujoco", "compliant"))

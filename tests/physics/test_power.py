@@ -205,7 +205,9 @@ def hover_endurance_s(dynamics):
 
 
 @pytest.mark.parametrize(
-    ("dynamics", "makers_s"), [(crazyflie(), 7 * 60), (ar_drone(), 12 * 60)], ids=["cf", "ar"]
+    ("dynamics", "makers_s"),
+    [(crazyflie(), 7 * 60), pytest.param(ar_drone(), 12 * 60, marks=pytest.mark.slow)],
+    ids=["cf", "ar"],
 )
 def test_a_hover_lasts_as_the_closed_form_and_nearly_as_specified(dynamics, makers_s):
     every_s, omega = 0.2, hover_radps(dynamics)

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests.physics.body_dynamics import KEY, around
+from tests.selection import slow_besides
 
 import kittiwake as kw
 from kittiwake.control.mixer import Mixer
@@ -122,7 +123,7 @@ def test_the_mixer_gives_the_commanded_wrench(count):
     np.testing.assert_allclose([torque.x, torque.y, torque.z], [0.2, -0.3, 0.02], rtol=1e-9)
 
 
-@controllable_counts
+@pytest.mark.parametrize("count", slow_besides([6], [4, 6, 8]))
 def test_the_derivatives_of_a_flight_are_finite(count):
     # few stages, to compile fast
     dynamics = replace(ring(count), integrator="heun")

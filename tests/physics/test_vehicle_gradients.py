@@ -79,6 +79,7 @@ def flight(scenario):
     return end
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scenario", FLIGHTS)
 def test_the_end_of_a_flight_is_differentiable(scenario):
     end = flight(scenario)

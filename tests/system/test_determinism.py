@@ -174,6 +174,7 @@ def test_advancing_step_by_step_agrees_with_a_run_by_another_engine(trio, usual)
         np.testing.assert_allclose(getattr(place, axis)[0], flown, rtol=0, atol=ACROSS_ENGINES)
 
 
+@pytest.mark.slow
 def test_a_map_over_keys_is_a_run_for_each_key(trio):
     seeds = [5, 6]
     many = jax.jit(jax.vmap(lambda key: trio.rollout(trio.init(key), 100, lambda _: None)[0]))(

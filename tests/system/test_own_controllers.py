@@ -99,6 +99,7 @@ def test_an_exception_ends_a_run_as_failed_with_a_readable_log(folder):
     assert rows[-1].startswith("0.32,")
 
 
+@pytest.mark.slow
 def test_compare_flies_a_class_of_a_file_beside_registered_names(folder):
     plain = SCENARIO.replace("{file: mine.py, class: MyController, gain: 3}", "position")
     (folder / "plain.yaml").write_text(plain, encoding="utf-8")

@@ -46,6 +46,7 @@ def recorded(flight, tmp_path):
     return {**data, "vehicles": {"bird": bird}}
 
 
+@pytest.mark.slow
 def test_a_filter_on_recorded_sensors_is_as_good_as_the_vehicle_s_own(flight, recorded):
     again = kw.load(recorded).run(seed=1).tables["bird"]
     assert tilt_error_rad(again) < 1.5 * tilt_error_rad(flight)

@@ -369,6 +369,7 @@ answer = dict(errors=errors, refused=refused.message, place=drone.rows[-1][1:4])
     np.testing.assert_allclose(found["place"], [0.0, 0.0, 0.002], atol=0.01)
 
 
+@pytest.mark.slow
 def test_commands_affect_only_their_own_drone(fly):
     found = fly("""
 one, two = Drone("drone1"), Drone("drone2")

@@ -66,6 +66,7 @@ def test_equals_the_gymnasium_vector_environment_to_the_last_bit(worlds):
                 np.testing.assert_array_equal(infos[agent]["_final_obs"], truncated)
 
 
+@pytest.mark.slow
 def test_first_world_equals_the_parallel_environment(worlds):
     single = TaskParallelEnv("keep-spot-10", **SHORT)
     expected, _ = single.reset(seed=7)

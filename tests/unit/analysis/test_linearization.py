@@ -7,6 +7,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from tests.selection import slow_besides
 
 import kittiwake as kw
 from kittiwake.analysis.linearization import SampledLoop
@@ -166,7 +167,9 @@ def test_strider_turns_as_nomoto_describes():
     )
 
 
-@pytest.mark.parametrize("model", ["hummingbird", "os4", "uav-gazebo"])
+@pytest.mark.parametrize(
+    "model", slow_besides(["hummingbird"], ["hummingbird", "os4", "uav-gazebo"])
+)
 def test_body_has_the_matrix_on_which_the_lqr_is_based(model):
     point = kw.trim(model, position_world_m=(0.0, 0.0, 1000.0))
     linear = kw.linearize(point)
@@ -289,6 +292,7 @@ def test_loop_is_the_finite_difference_of_a_period(loop, linear_loop):
     np.testing.assert_allclose(linear_loop.B, np.array(b).T, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_flight_to_a_near_setpoint_is_the_step_response(loop, linear_loop):
     step_m, count = 1e-4, 500
     setpoint = loop.setpoint

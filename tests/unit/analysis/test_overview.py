@@ -14,6 +14,7 @@ from matplotlib.image import imread
 from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d import Axes3D
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from tests.selection import slow_besides
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots import draw_overview, save_overview
@@ -236,6 +237,8 @@ LOGS = {
         {"name": "$\\alpha" * 40, "world": {"area": {"x_m": "wide", "y_m": [0], "z_m": None}}},
     ),
 }
+# the others differ from these in a number
+QUICK = ("standing", "scattered", "nan", "gaps", "one row", "no state", "odd words")
 
 
 DRAWN = (
@@ -314,7 +317,7 @@ def inside(page, box):
     return (box.min >= page.min).all() and (box.max <= page.max).all()
 
 
-@pytest.mark.parametrize("name", LOGS)
+@pytest.mark.parametrize("name", slow_besides(QUICK, LOGS))
 def test_every_log_becomes_a_picture_that_is_not_blank(name, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "matplotlib"):
         save_overview(LOGS[name](), tmp_path / "overview.png")

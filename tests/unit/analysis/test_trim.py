@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from tests import hexacopter
+from tests.selection import slow_besides
 
 import kittiwake as kw
 from kittiwake.analysis.trim import assemble, surroundings
@@ -13,13 +14,16 @@ from kittiwake.interfaces.continuous import ContinuousState
 from kittiwake.vehicles import VEHICLES
 
 MODELS = sorted(VEHICLES.names())
+# of different dynamics
+QUICK = ("angle-velocity", "crazyflie", "otter", "pelican")
+each_model = pytest.mark.parametrize("model", slow_besides(QUICK, MODELS))
 VESSELS = {"otter", "strider"}
 SLOW = kw.vehicles.angle_velocity(max_speed_mps=10.0)
 KEY = jax.random.key(0)
 WINDY = {"wind": [2.0, -1.0, 0.0]}
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_every_vehicle_has_a_steady_state_at_rest(model):
     point = kw.trim(model)
     assert max(map(abs, point.residual.values())) < 1e-9
@@ -27,7 +31,7 @@ def test_every_vehicle_has_a_steady_state_at_rest(model):
     assert point.start.position_world_m.z == pytest.approx(0.0 if model in VESSELS else 10.0)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_every_vehicle_has_a_steady_state_under_way_in_wind(model):
     point = kw.trim(model, kw.World(**WINDY), velocity_world_mps=(1.2, 0.4, 0.0))
     assert max(map(abs, point.residual.values())) < 1e-9
@@ -38,7 +42,7 @@ def test_every_vehicle_has_a_steady_state_under_way_in_wind(model):
         assert float(within) == pytest.approx(given, abs=1e-9)
 
 
-@pytest.mark.parametrize("model", MODELS)
+@each_model
 def test_a_step_integrates_the_rates(model):
     """A step of 1e-5 s changes the motion by the rates, but for terms of its own order."""
     at = (0.8, 0.3, 0.0)

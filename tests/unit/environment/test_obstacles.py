@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.selection import slow_besides
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.environment import OBSTACLES
@@ -57,6 +58,7 @@ EXAMPLES = {
     "mesh": Mesh(TriangleMesh.of(PYRAMID, "pyramid")),
 }
 each_shape = pytest.mark.parametrize("shape", EXAMPLES)
+some_shapes = pytest.mark.parametrize("shape", slow_besides(("box", "cylinder", "mesh"), EXAMPLES))
 
 
 def towards(origin, point):
@@ -268,7 +270,7 @@ def test_derivatives_of_a_range_are_finite_everywhere(shape):
     assert_finite_derivatives(shape)
 
 
-@each_shape
+@some_shapes
 def test_derivatives_of_a_range_are_finite_in_single_precision(shape, single_precision):
     assert_finite_derivatives(shape)
 

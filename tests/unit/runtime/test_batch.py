@@ -3,6 +3,7 @@
 import jax
 import numpy as np
 import pytest
+from tests.selection import slow_besides
 
 import kittiwake as kw
 from kittiwake import simd
@@ -14,7 +15,7 @@ SCENARIO = "keep-spot"
 SEED = 7
 
 
-@pytest.fixture(scope="module", params=["float32", "float64"])
+@pytest.fixture(scope="module", params=slow_besides(["float32"], ["float32", "float64"]))
 def simulation(request):
     return kw.load(SCENARIO, precision=request.param)
 
@@ -78,6 +79,7 @@ def test_both_engines_agree(by_xla):
         np.testing.assert_allclose(values, others["pelican"][name], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_mixed_vehicles_that_act_on_each_other():
     simulation = kw.load("deck-landing")
     batch = simulation.batch(9, seed=SEED)

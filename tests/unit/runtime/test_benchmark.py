@@ -52,5 +52,6 @@ def test_a_case_has_the_number_of_vehicles_in_its_name(case):
     assert given(case).arguments["vehicles"] == int(case.rpartition("-")[2])
 
 
+@pytest.mark.slow
 def test_grounded_vehicles_pass_the_checks_of_scenarios():
     assert rollout("hover-crazyflie", 2, STEPS, GROUNDED).vehicles == 2

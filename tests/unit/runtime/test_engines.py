@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from tests.selection import slow_besides
 from typer.testing import CliRunner
 
 import kittiwake as kw
@@ -30,7 +31,7 @@ def no_compiling(monkeypatch):
     return lambda: monkeypatch.setattr(simd, "compile_jaxpr", refuse)
 
 
-@pytest.mark.parametrize("name", SCENARIOS)
+@pytest.mark.parametrize("name", slow_besides(["hover-pelican", "cruise-strider"], SCENARIOS))
 def test_both_engines_fly_alike(name):
     logs = [kw.load(name, engine=engine).run(1.0) for engine in ENGINES]
     for vehicle, one in numbers(logs[0]).items():
@@ -39,7 +40,7 @@ def test_both_engines_fly_alike(name):
     assert logs[0].events == logs[1].events
 
 
-@pytest.mark.parametrize("name", ["hover-pelican", "keep-spot"])
+@pytest.mark.parametrize("name", slow_besides(["hover-pelican"], ["hover-pelican", "keep-spot"]))
 def test_steps_and_a_run_have_equal_bits(name):
     simulation = kw.load(name, engine="simd")
     log = simulation.run(0.5)
@@ -61,7 +62,10 @@ def many_pelicans(count, precision, engine=None):
     return kw.load("hover-pelican", given, precision=precision, engine=engine).run(0.5)
 
 
-@pytest.mark.parametrize(("precision", "tolerance"), [("float32", 1e-4), ("float64", 1e-9)])
+@pytest.mark.parametrize(
+    ("precision", "tolerance"),
+    slow_besides([("float32", 1e-4)], [("float32", 1e-4), ("float64", 1e-9)]),
+)
 def test_vehicles_that_share_a_loop_fly_alike_in_any_number_of_them(precision, tolerance):
     by_simd, by_xla = (many_pelicans(37, precision, engine) for engine in (None, "xla"))
     assert by_simd.summary["metrics"]["engine"] == "simd"

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from tests.selection import slow_besides
 from tests.unit.runtime.stepped_flight import SteppedFlight
 
 import kittiwake as kw
@@ -349,7 +350,7 @@ def failing(base, returned=None):
     return Failing()
 
 
-@pytest.mark.parametrize("role", ["sonar", "estimator", "guidance"])
+@pytest.mark.parametrize("role", slow_besides(["sonar"], ["sonar", "estimator", "guidance"]))
 def test_an_exception_ends_the_flight_with_its_place(role):
     parts = all_three()
     if role == "sonar":
@@ -511,6 +512,7 @@ def test_single_precision_flies():
     assert simulation.run().summary["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_each_vehicle_has_its_own():
     vehicles = {
         "h": kw.Vehicle(

@@ -5,6 +5,7 @@ from typing import ClassVar
 import jax
 import numpy as np
 import pytest
+from tests.selection import slow_besides
 from tests.unit.runtime.numpy_lee import NumpyLee
 from tests.unit.runtime.stepped_flight import SteppedFlight
 
@@ -290,7 +291,7 @@ def test_a_controller_after_another_takes_its_command():
     assert cascade[:2] == ["Position", "Attitude"]
 
 
-@pytest.mark.parametrize("declared", [True, False])
+@pytest.mark.parametrize("declared", slow_besides([True], [True, False]))
 def test_another_command_type_of_as_many_numbers_ends_the_flight(declared):
     class Changing:
         if declared:

@@ -340,6 +340,7 @@ def with_controller(controller):
     return kw.Simulation(kw.Scenario(vehicles={"h": vehicle}, rate_hz=100, duration_s=2))
 
 
+@pytest.mark.slow
 def test_a_controller_in_plain_python_continues_from_its_state(tmp_path):
     one, other = with_controller(Counting()), with_controller(Counting())
     one.reset()
@@ -358,7 +359,16 @@ def test_a_controller_in_plain_python_continues_from_its_state(tmp_path):
         np.testing.assert_array_equal(values, second[name], err_msg=name)
 
 
-@pytest.mark.parametrize("kept", [{1, 2}, object(), np.array([object()]), {1: 2}])
+@pytest.mark.parametrize(
+    "kept",
+    [
+        {1, 2},
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (object(), np.array([object()]), {1: 2})
+        ),
+    ],
+)
 def test_what_a_file_cannot_hold_is_named(tmp_path, kept):
     class Odd(Counting):
         def state(self):

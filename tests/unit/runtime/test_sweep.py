@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import yaml
+from tests.selection import slow_besides
 
 import kittiwake as kw
 from kittiwake import simd
@@ -84,7 +85,7 @@ def test_many_runs_compile_once(tmp_path, monkeypatch, count):
     assert compiled.count("compile_hoisted") <= 1
 
 
-@pytest.mark.parametrize("count", [2, 5])
+@pytest.mark.parametrize("count", slow_besides([2], [2, 5]))
 def test_the_rows_do_not_depend_on_the_workers(tmp_path, count):
     one, many = swept(tmp_path / "one"), swept(tmp_path / "many", workers=count)
     pd.testing.assert_frame_equal(one.table, many.table)
@@ -144,6 +145,7 @@ def test_runs_of_a_killed_worker_are_flown_again(tmp_path, monkeypatch):
     pd.testing.assert_frame_equal(results.table, whole.table)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_its_worker_each_time_has_a_row_that_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(sweep_workers, "_fly", end_worker_always)
     results = swept(tmp_path / "s", workers=2)
@@ -172,6 +174,7 @@ class EndingPool:
         self._pool.shutdown(**how)
 
 
+@pytest.mark.slow
 def test_a_part_that_no_worker_takes_is_flown_by_others(tmp_path, monkeypatch):
     own = sweep_workers._pool
     monkeypatch.setattr(sweep_workers, "_pool", lambda workers: EndingPool(own(workers)))

@@ -30,6 +30,7 @@ def tuned(tmp_path_factory):
     )
 
 
+@pytest.mark.slow
 def test_the_gradient_makes_flights_better_also_with_other_seeds(tuned):
     assert tuned.method == "gradient"
     for before, after in (tuned.seeds, tuned.unseen):

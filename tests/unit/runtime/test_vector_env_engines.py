@@ -32,6 +32,7 @@ def flown(batch, given):
     return [np.stack(each) for each in zip(*steps, strict=True)]
 
 
+@pytest.mark.slow
 def test_engines_agree_through_many_resets(env, batches):
     ours, theirs = (flown(batches[name], actions(env)) for name in ("simd", "xla"))
     observation, reward, terminated, truncated, rewards, final = range(6)

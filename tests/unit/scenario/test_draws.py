@@ -104,6 +104,7 @@ def test_gains_that_change_in_flight_keep_what_was_drawn(simulation):
     assert simulation.flown.draws != before
 
 
+@pytest.mark.slow
 def test_a_comparison_draws_the_same_for_each_controller():
     given = {**DRAWN, "time.duration_s": 0.4}
     trials = kw.compare("goto-waypoint", ["qrsim-waypoint", "position"], seeds=2, overrides=given)

@@ -185,6 +185,7 @@ def flown(tmp_path_factory):
     return logs, len(taken)
 
 
+@pytest.mark.slow
 def test_vehicles_of_a_group_take_pictures_at_their_ticks_only(flown):
     logs, taken = flown
     fresh = logs[0].frame("upper-1")["sensor.eye.fresh"].to_numpy()

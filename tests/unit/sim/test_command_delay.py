@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar
 import jax
 import numpy as np
 import pytest
+from tests.selection import slow_besides
 
 import kittiwake as kw
 from kittiwake.core.columns import to_columns
@@ -102,6 +103,7 @@ def test_a_delay_takes_the_phase_margin_that_theory_says(steps):
     assert undelayed[len(undelayed) // 2 :].max() < 1e-6 * SPEED_MPS
 
 
+@pytest.mark.slow
 def test_poles_of_a_linear_model_have_the_delay():
     gain_per_s, steps = 5.0, 4
     model = kw.linearize(damped(gain_per_s, steps / RATE_HZ, 0.2))
@@ -129,7 +131,9 @@ def test_the_first_commands_take_effect_after_the_delay(name):
     assert not (delayed[0] == at_once[0]).all()
 
 
-@pytest.mark.parametrize("name", VEHICLES.names())
+@pytest.mark.parametrize(
+    "name", slow_besides(("angle-velocity", "otter", "crazyflie"), VEHICLES.names())
+)
 def test_initial_commands_keep_the_actuators(name):
     scenario = kw.Scenario(
         None,
@@ -158,7 +162,7 @@ def _start(name):
     return {} if afloat else {"position_world_m": [0, 0, 20]}
 
 
-@pytest.mark.parametrize("engine", ["simd", "xla"])
+@pytest.mark.parametrize("engine", slow_besides(["simd"], ["simd", "xla"]))
 def test_worlds_of_a_batch_are_delayed_as_each_alone(engine):
     simulation = kw.Simulation(damped(3.0, 0.05, 1.0), engine=engine)
     rows = simulation.batch(20, seed=0).record(101)["d"]
@@ -166,6 +170,7 @@ def test_worlds_of_a_batch_are_delayed_as_each_alone(engine):
     np.testing.assert_allclose(rows["vz_mps"][19], alone, rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_environments_of_both_engines_are_delayed_through_resets():
     given = {DELAY.format("crazyflie"): 0.03}
     delayed = kw.make("hover", overrides=given)

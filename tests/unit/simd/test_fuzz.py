@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from tests.selection import slow_besides
 
 from kittiwake import simd
 
@@ -142,7 +143,7 @@ def check(seed, dtype):
 
 
 @pytest.mark.parametrize("dtype", TOLERANCES)
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", slow_besides(range(2), range(6)))
 def test_random_programs_give_what_jax_gives(seed, dtype):
     check(seed, dtype)
 

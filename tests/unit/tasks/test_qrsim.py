@@ -4,6 +4,7 @@ from functools import cache
 from typing import Any, NamedTuple
 
 import pytest
+from tests.selection import slow_besides
 
 from kittiwake.environment.turbulence import DrydenFirstOrder, NoTurbulence
 from kittiwake.environment.wind import Calm
@@ -88,6 +89,8 @@ ORIGINALS = {
         task={"within_m": 70, "far_m": 60, "slow_mps": 2, "fast_mps": 3, "closeness_m": 0.0025},
     ),
 }
+# one of each kind
+QUICK = ("keep-spot-10", "goto-waypoint", "cats-mouse", "search-rescue-3", "plume-team-puff")
 WIND_IN = {"cats-mouse": 1, "search-rescue": 2, "search-rescue-3": 2}
 BY_STICKS = [
     "keep-spot",
@@ -118,7 +121,7 @@ def gusts_of(env):
     return env.fleet.groups[0].vehicle.turbulence.component
 
 
-@pytest.mark.parametrize("name", ORIGINALS)
+@pytest.mark.parametrize("name", slow_besides(QUICK, ORIGINALS))
 def test_tasks_have_the_parameters_of_the_original(name):
     env, original = made(name), ORIGINALS[name]
     world, task = env.fleet.world, env.task
@@ -142,7 +145,7 @@ def test_tasks_have_the_parameters_of_the_original(name):
     assert all((noise > 0) == original.noise for noise in noises)
 
 
-@pytest.mark.parametrize("name", ORIGINALS)
+@pytest.mark.parametrize("name", slow_besides(QUICK, ORIGINALS))
 def test_noiseless_conditions_remove_gusts_and_noise(name):
     env = made(name, conditions="noiseless")
     assert isinstance(gusts_of(env), NoTurbulence)

@@ -33,6 +33,7 @@ def flown(env):
     return actions, jax.tree.map(np.asarray, recorded), np.asarray(state.episodes)
 
 
+@pytest.mark.slow
 def test_each_world_equals_a_single_environment(env, flown):
     """The first episode is equal; the next one begins between the ticks of slow sensors."""
     actions, recorded, _ = flown

@@ -110,8 +110,10 @@ def test_path_is_as_short_as_a_taut_thread(os4, obstacles, corners):
     "obstacles",
     [
         GAP,
-        *(pytest.param(one, marks=pytest.mark.slow) for one in (MAZE, scattered_boxes(3))),
-        scattered_boxes(4),
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in (MAZE, scattered_boxes(3), scattered_boxes(4))
+        ),
     ],
     ids=["gap", "maze", "boxes", "other boxes"],
 )
