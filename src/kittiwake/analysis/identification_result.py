@@ -57,6 +57,11 @@ class IdentifiedValue(NamedTuple):
     limit: float | None = None
 
     @property
+    def largest_deviation(self) -> float:
+        """The larger of both standard deviations."""
+        return float(np.fmax(self.deviation, self.window_deviation))
+
+    @property
     def name(self) -> str:
         """Path within the vehicle's parameters or the vehicle."""
         own = PARAMETER_PATH.fullmatch(self.path)
@@ -109,6 +114,7 @@ class IdentificationResult:
         spans: begin and end of the parts for training and testing, in seconds of the log.
         window_s: length of a window.
         windows: number of windows for training and testing.
+        notes: sentences about the commands of the log.
         without_noise: the keys of the model's own noise, which was set to zero.
         evaluations: number of evaluated points.
         predictions: what the picture shows.
@@ -124,6 +130,7 @@ class IdentificationResult:
     spans: tuple[tuple[float, float], tuple[float, float] | None]
     window_s: float
     windows: tuple[int, int]
+    notes: tuple[str, ...]
     without_noise: tuple[str, ...]
     evaluations: int
     predictions: tuple[Prediction, ...]
@@ -188,6 +195,7 @@ class IdentificationResult:
                 "correlations": self.correlations.tolist(),
                 "rms_errors": {own.name: own._asdict() for own in self.errors},
                 "ambiguities": self.ambiguities(),
+                "notes": self.notes,
                 "without_noise": self.without_noise,
                 "evaluations": self.evaluations,
             }

@@ -7,7 +7,7 @@ A value that does not apply or is not finite is None. Rows in which a vehicle's 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from math import degrees, isfinite
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from jaxtyping import Float64
@@ -49,6 +49,7 @@ LEAST_SHOWN = 1e-4
 LONGEST_SHOWN = 1e9
 
 Rows = Float64[np.ndarray, "rows part"]
+T = TypeVar("T")
 # titles of ``vehicle_rows``, with the units in a second line
 VEHICLE_TITLES = (
     "vehicle",
@@ -120,32 +121,6 @@ def summarize(
     It has "float32" as ``precision`` for a flight in single precision, the engine that compiled it,
     and the deadlines as ``real_time``. Tasks and studies add their own.
     """
-    saturated = {
-        name: found
-        for name, own in vehicles.items()
-        if (found := saturations(log.tables[name], own.actuators))
-    }
-    gaps = {
-        name: found
-        for name, own in vehicles.items()
-        if (found := sensor_gaps(log.tables[name], own.sensors))
-    }
-    time_constants = {
-        name: {part: constant._asdict() for part, constant in own.time_constants.items()}
-        for name, own in vehicles.items()
-        if own.time_constants
-    }
-    legs = {
-        name: {"reached": _reached(log.tables[name]), "planned": planned}
-        for name, vehicle in vehicles.items()
-        if (planned := vehicle.planned_waypoints) is not None
-    }
-    estimates = _estimates(log)
-    clearances = {
-        name: {"least_clearance_m": _finite(least_clearance_m(table))}
-        for name, table in log.tables.items()
-        if NEAREST_OBSTACLE in table.columns
-    }
     return {
         "format": FORMAT,
         "scenario": scenario,
@@ -160,22 +135,76 @@ def summarize(
         "vehicles": {name: _vehicle(log.tables[name], vehicles[name]) for name in log.names},
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
-        "metrics": {
-            "warnings": [
-                *_vehicle_warnings(vehicles, saturated, gaps),
-                *([text] if deadlines and (text := deadline_warning(deadlines)) else []),
-            ],
-            **({"precision": precision} if precision == "float32" else {}),
-            "engine": engine,
-            **({"engine_reason": engine_reason} if engine_reason else {}),
-            **({"waypoints": legs} if legs else {}),
-            **({"obstacles": clearances} if clearances else {}),
-            **({"estimate": estimates} if estimates else {}),
-            **({"actuators": _as_numbers(saturated)} if saturated else {}),
-            **({"sensors": _as_numbers(gaps)} if gaps else {}),
-            **({"time_constants": _finite_leaves(time_constants)} if time_constants else {}),
-            **({"real_time": dict(deadlines)} if deadlines else {}),
-        },
+        "metrics": _metrics(
+            log,
+            vehicles,
+            deadlines or {},
+            {
+                "precision": precision if precision == "float32" else None,
+                "engine": engine,
+                "engine_reason": engine_reason,
+            },
+        ),
+    }
+
+
+def _metrics(
+    log: Log,
+    vehicles: Mapping[str, FlownVehicle],
+    deadlines: Mapping[str, float | int | None],
+    computation: Mapping[str, str | None],
+) -> dict[str, Any]:
+    """Return the warnings, how the flight was computed, and the numbers that apply."""
+    saturated = _applying(
+        {name: saturations(log.tables[name], own.actuators) for name, own in vehicles.items()}
+    )
+    gaps = _applying(
+        {name: sensor_gaps(log.tables[name], own.sensors) for name, own in vehicles.items()}
+    )
+    warnings = [*_vehicle_warnings(vehicles, saturated, gaps)]
+    if deadlines and (text := deadline_warning(deadlines)):
+        warnings.append(text)
+    numbers = {
+        "waypoints": _waypoints(log, vehicles),
+        "obstacles": _clearances(log),
+        "estimate": _estimates(log),
+        "actuators": _as_numbers(saturated),
+        "sensors": _as_numbers(gaps),
+        "time_constants": _time_constants(vehicles),
+        "real_time": dict(deadlines),
+    }
+    return {"warnings": warnings, **_applying(computation), **_applying(numbers)}
+
+
+def _applying(values: Mapping[str, T]) -> dict[str, T]:
+    """Return the values that are neither empty nor None."""
+    return {name: value for name, value in values.items() if value}
+
+
+def _waypoints(log: Log, vehicles: Mapping[str, FlownVehicle]) -> dict[str, Any]:
+    return {
+        name: {"reached": _reached(log.tables[name]), "planned": planned}
+        for name, vehicle in vehicles.items()
+        if (planned := vehicle.planned_waypoints) is not None
+    }
+
+
+def _clearances(log: Log) -> dict[str, Any]:
+    return {
+        name: {"least_clearance_m": _finite(least_clearance_m(table))}
+        for name, table in log.tables.items()
+        if NEAREST_OBSTACLE in table.columns
+    }
+
+
+def _time_constants(vehicles: Mapping[str, FlownVehicle]) -> dict[str, Any]:
+    return {
+        name: {
+            part: _finite_leaves(constant._asdict())
+            for part, constant in own.time_constants.items()
+        }
+        for name, own in vehicles.items()
+        if own.time_constants
     }
 
 

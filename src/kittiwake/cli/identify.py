@@ -150,8 +150,17 @@ def _show(result: "IdentificationResult") -> None:
         numbers = [*own.train, *(own.test or ())]
         errors.add_row(own.name, *(f"{number:.4g}" for number in numbers))
     console.print(errors)
-    lines = [f"{sentence}." for sentence in result.ambiguities()]
+    lines = [f"Fitted {_part(result.spans[0], result.windows[0], result.window_s)}."]
+    if result.spans[1] is not None:
+        part = _part(result.spans[1], result.windows[1], result.window_s)
+        lines.append(f"Held back {part}.")
+    lines += [f"{sentence}." for sentence in (*result.notes, *result.ambiguities())]
     if result.without_noise:
         lines.append(f"Flown without {', '.join(result.without_noise)}.")
     lines.append(f"Vehicle, figures and picture are in {result.folder}: vehicle.yaml")
     console.print("\n".join(lines), highlight=False, markup=False, soft_wrap=True)
+
+
+def _part(span: tuple[float, float], windows: int, window_s: float) -> str:
+    words = "1 window" if windows == 1 else f"{windows} windows"
+    return f"{span[0]:.5g} to {span[1]:.5g} s of the log, {words} of {window_s:g} s"

@@ -29,6 +29,19 @@ class Lifetimes:
 
     def follow(self, equations: Sequence[Equation], results: Mapping[Operand, Value]) -> None:
         """Release what is not needed after some equations that had these results."""
+        self._settle(results)
+        used = [operand for equation in equations for operand in equation.operands]
+        for operand in used:
+            self._uses[operand] -= 1
+        for operand in {*used, *results}:
+            if operand in self._homes and not self._uses[operand] and operand not in self._kept:
+                number = self._homes.pop(operand)
+                self._tenants[number] -= 1
+                if not self._tenants[number]:
+                    self._emit.release(number)
+
+    def _settle(self, results: Mapping[Operand, Value]) -> None:
+        """Note which reservations hold the results, and release new ones that hold none."""
         reservations = self._emit.reservations
         numbers = {
             id(reservation[0]): number
@@ -44,12 +57,3 @@ class Lifetimes:
             if not self._tenants[number]:
                 self._emit.release(number)
         self._seen = len(reservations)
-        used = [operand for equation in equations for operand in equation.operands]
-        for operand in used:
-            self._uses[operand] -= 1
-        for operand in {*used, *results}:
-            if operand in self._homes and not self._uses[operand] and operand not in self._kept:
-                number = self._homes.pop(operand)
-                self._tenants[number] -= 1
-                if not self._tenants[number]:
-                    self._emit.release(number)

@@ -76,6 +76,16 @@ def test_residuals_have_the_slope_of_differences_and_the_norm_of_the_objective()
         np.testing.assert_allclose(slopes[:, place], quotient, atol=1e-4 * np.abs(quotient).max())
 
 
+def test_a_value_that_begins_at_zero_does_not_belong_to_the_structure():
+    scenario = kw.load("hover-hummingbird").scenario
+    key = "vehicles.hummingbird.parameters.rotor.min_speed_radps"
+    space = SearchSpace(scenario, free_values(scenario, {key: (0.0, 100.0)}))
+    programs = [space.simulation(np.array([at])).program for at in (0.0, 0.3)]
+    assert programs[0].fits(programs[1].fleet)
+    assert len(programs[0].numbers.packed) == len(programs[1].numbers.packed)
+    assert space.number_slopes(space.start, 0).max() == pytest.approx(100.0)
+
+
 def test_evolution_finds_what_has_no_derivative_and_repeats_itself(tmp_path):
     # the larger the eight, the longer the way
     free = {f"{DRONE}.guidance.amplitude_world_m.0": (1.0, 4.0)}

@@ -8,7 +8,7 @@ from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.flight_logs.axes import attitude_enu_flu, axis_rule, from_euler_zyx
 from kittiwake.analysis.flight_logs.column_names import euler_of, quaternion_of
-from kittiwake.analysis.flight_logs.column_table import ColumnTable
+from kittiwake.analysis.flight_logs.column_table import ColumnEntry, ColumnTable
 from kittiwake.analysis.flight_logs.flight_log import FlightLog, Signal
 from kittiwake.analysis.flight_logs.recorded import RecordedColumns, RecordedSignal
 from kittiwake.analysis.flight_logs.recorded_units import TIMES, units_of
@@ -64,24 +64,41 @@ def to_flight_log(
             if part.dropped:
                 dropped[name] = part.dropped
     for part in _constants(source, table, parts):
-        signals[part.names[0]] = Signal((part.time - start) * factor, part.values[:, 0])
+        time_s = (part.time - start) * factor
+        for name, values in zip(part.names, part.values.T, strict=True):
+            signals[name] = Signal(time_s, np.ascontiguousarray(values))
     return FlightLog(source, signals, dropped)
 
 
 def _constants(source: str, table: ColumnTable, parts: Sequence[_Quantity]) -> Iterator[_Quantity]:
-    """Yield the constants, from the first to the last time of what is recorded."""
+    """Yield the constant quantities, from the first to the last time of what is recorded."""
     ends = np.array([min(part.time[0] for part in parts), max(part.time[-1] for part in parts)])
-    for name, entry in table.entries.columns.items():
-        if entry.value is not None:
-            value = (entry.scale * entry.value + entry.offset) * _factor(name, entry.unit)
-            part = _Quantity((name,), ends, np.full((2, 1), value), 0)
-            yield _in_own_axes(source, table, part)
+    for names in _whole_quantities(table):
+        entries = [table.entries.columns[name] for name in names]
+        if all(entry.value is not None for entry in entries):
+            values = [_constant(name, entry) for name, entry in zip(names, entries, strict=True)]
+            yield _in_own_axes(source, table, _Quantity(names, ends, np.tile(values, (2, 1)), 0))
+
+
+def _constant(name: str, entry: ColumnEntry) -> float:
+    """Return a constant in the unit of its column; NaN for a recorded column."""
+    value = float("nan") if entry.value is None else entry.value
+    return (entry.scale * value + entry.offset) * _factor(name, entry.unit)
+
+
+def _whole_quantities(table: ColumnTable) -> Iterator[tuple[str, ...]]:
+    """Yield the columns of each quantity: the parts of an attitude, or one column."""
+    columns = table.entries.columns
+    for name in columns:
+        whole = quaternion_of(name) or euler_of(name) or (name,)
+        if name == next(part for part in columns if part in whole):
+            yield whole
 
 
 def _quantities(
     table: ColumnTable, recorded: RecordedColumns, source: str
 ) -> Iterator[tuple[str, ...]]:
-    """Yield the columns of each quantity: the parts of an attitude, or one column."""
+    """Yield the columns of each quantity that is recorded; parts of an attitude may be constant."""
     columns = table.entries.columns
     for name, entry in columns.items():
         name_in_log = entry.recorded
@@ -89,10 +106,9 @@ def _quantities(
             known = did_you_mean(name_in_log, recorded.names())
             message = f"{source} has no column '{name_in_log}'. {known}"
             raise table.error(("columns", name), message)
-    for name in columns:
-        whole = quaternion_of(name) or euler_of(name) or (name,)
-        there = all(columns[part].recorded in recorded.signals for part in whole)
-        if there and name == next(part for part in columns if part in whole):
+    for whole in _whole_quantities(table):
+        parts = [columns[part] for part in whole if columns[part].value is None]
+        if parts and all(part.recorded in recorded.signals for part in parts):
             yield whole
 
 
@@ -100,24 +116,31 @@ def _converted(
     source: str, table: ColumnTable, names: tuple[str, ...], recorded: RecordedColumns
 ) -> Iterator[_Quantity]:
     """Yield one quantity in Kittiwake's units and axes; nothing if a default has no samples."""
-    entries = [table.entries.columns[name] for name in names]
-    signals = [recorded.signals[entry.recorded] for entry in entries]
-    time = signals[0].time
-    if any(not np.array_equal(other.time, time) for other in signals[1:]):
+    entries = {name: table.entries.columns[name] for name in names}
+    signals = {
+        name: recorded.signals[entry.recorded]
+        for name, entry in entries.items()
+        if entry.value is None
+    }
+    first, time = next((name, signal.time) for name, signal in signals.items())
+    if any(not np.array_equal(other.time, time) for other in signals.values()):
         message = "the parts of an attitude must be recorded at the same times"
         raise table.error(("columns", names[0]), message)
     values = np.stack(
         [
-            (entry.scale * signal.values + entry.offset) * _factor(name, entry.unit)
-            for name, entry, signal in zip(names, entries, signals, strict=True)
+            (entry.scale * signals[name].values + entry.offset) * _factor(name, entry.unit)
+            if name in signals
+            else np.full(len(time), _constant(name, entry))
+            for name, entry in entries.items()
         ],
         axis=1,
     )
-    chosen = _chosen(source, entries[0].recorded, RecordedSignal(time, values.sum(axis=1)))
+    column = entries[first].recorded
+    chosen = _chosen(source, column, RecordedSignal(time, values.sum(axis=1)))
     if not chosen.any():
         if table.for_any_log:
             return
-        message = f"{source}: '{entries[0].column}' has no finite samples"
+        message = f"{source}: '{column}' has no finite samples"
         raise table.error(("columns", names[0]), message)
     part = _Quantity(names, time[chosen], values[chosen], int(np.sum(~chosen)))
     yield _in_own_axes(source, table, part)

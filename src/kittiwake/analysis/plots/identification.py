@@ -15,14 +15,14 @@ def draw_identification(result: IdentificationResult, style: PlotStyle = REPORT)
     train, test = result.spans
     part = "fitted" if test is None else "held back"
     low, high = train if test is None else test
-    values = [f"{own.name} {own.after:.4g} ± {own.deviation:.2g}" for own in result.values]
+    values = [f"{own.name} {own.after:.4g} ± {own.largest_deviation:.2g}" for own in result.values]
     more = len(values) - MAX_VALUES
     listed = "; ".join(values[:MAX_VALUES]) + (f"; and {more} more" if more > 0 else "")
     return compose(
         PlotPage(
             title=f"Identification from {result.source}",
             notes=(
-                f"{listed}. Standard deviations from the Hessian.",
+                f"{listed} (one standard deviation)",
                 f"Windows of {result.window_s:g} s that were {part}, {low:g} to {high:g} s, each "
                 "from its best start",
             ),

@@ -1,8 +1,9 @@
 """Playback of a recorded file at the command type that its columns name."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from math import inf
 from typing import Annotated, Literal, get_args
 
 import equinox as eqx
@@ -67,6 +68,8 @@ class Playback(AbstractGuidance[tuple[()]]):
         begin_s: time in the file at which it begins.
         delay_s: time after which a value takes effect.
         sampling: how values between two rows are taken.
+        saturate: True to limit an actuator command to what the vehicle allows; False refuses a
+            file with more.
     """
 
     file: Recording = eqx.field(converter=_with_quaternions)
@@ -74,6 +77,7 @@ class Playback(AbstractGuidance[tuple[()]]):
     begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     delay_s: Real = 0.0
     sampling: Literal["latest", "mean"] = eqx.field(static=True, default="latest")
+    saturate: bool = eqx.field(static=True, default=False)
 
     def __check_init__(self) -> None:
         """Raise an error for unknown columns, and for FRD if the type has no body axes."""
@@ -89,7 +93,10 @@ class Playback(AbstractGuidance[tuple[()]]):
     def prepare(self, context: BuildContext) -> "Playback":
         if self.command_types() == (context.dynamics.command_type,):
             self._check_count(context.dynamics)
-            _check_bounds(self.file, context.dynamics.command_bounds)
+            bounds = context.dynamics.command_bounds
+            if self.saturate:
+                return replace(self, file=_saturated(self.file, bounds))
+            _check_bounds(self.file, bounds)
         return self
 
     @override
@@ -172,7 +179,7 @@ class Playback(AbstractGuidance[tuple[()]]):
         return {
             "flu": cls(sticks),
             "frd": cls(sticks, body_axes="frd"),
-            "mean": cls(sticks, begin_s=0.01, delay_s=0.005, sampling="mean"),
+            "mean": cls(sticks, begin_s=0.01, delay_s=0.005, sampling="mean", saturate=True),
         }
 
 
@@ -219,14 +226,28 @@ def _printable(column: str) -> str:
     return "".join(shown)[:MAX_CHARACTERS]
 
 
+def _limits(
+    table: Recording, bounds: Mapping[str, tuple[Real, Real]]
+) -> Iterator[tuple[float, float]]:
+    """Yield the lower and upper limit of each column; infinite without one."""
+    for column in table.columns:
+        low, high = bounds.get(column, (-inf, inf))
+        yield float(low), float(high)
+
+
+def _saturated(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> Recording:
+    low, high = zip(*_limits(table, bounds), strict=True)
+    return replace(table, values=np.clip(table.values, low, high))
+
+
 def _check_bounds(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> None:
-    for column, values in zip(table.columns, table.values.T, strict=True):
-        low, high = map(float, bounds.get(column, (-float("inf"), float("inf"))))
+    limits = _limits(table, bounds)
+    for column, values, (low, high) in zip(table.columns, table.values.T, limits, strict=True):
         outside = (values < low) | (values > high)
         if outside.any():
             row = int(outside.argmax())
             message = (
                 f"{table.source}: `{column}`: got {values[row]:g} at time_s = "
-                f"{table.time_s[row]:g}; must be from {low:g} to {high:g}"
+                f"{table.time_s[row]:g}; must be from {low:g} to {high:g}, or write saturate: true"
             )
             raise ScenarioError(message)

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ COMMANDS_FILE = "commands.csv"
 # far below any flight, so that nothing is touched that the log does not show
 FAR_BELOW_M = 1.0e4
 NOISE = "noise"
+LEAST_TIMES = 2
+# pauses of the commands that are as many times their usual interval are remarkable
+PAUSE = 10.0
 
 
 def write_commands(log: FlightLog, folder: Path) -> None:
@@ -40,6 +44,9 @@ def write_commands(log: FlightLog, folder: Path) -> None:
     times_s = np.unique(np.concatenate([log.signals[name].time_s for name in columns]))
     begin_s = max(float(log.signals[name].time_s[0]) for name in columns)
     times_s = times_s[times_s >= begin_s]
+    if len(times_s) < LEAST_TIMES:
+        message = f"{log.source}: got commands at one time alone; a flight has them at several"
+        raise ScenarioError(message)
     rows = np.column_stack([times_s, *(_held(log, name, times_s) for name in columns)])
     with (
         output_file(folder / COMMANDS_FILE) as unfinished,
@@ -72,6 +79,8 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float, log: FlightLog) -
         "type": "playback",
         "file": str((folder / COMMANDS_FILE).absolute()),
         "sampling": "mean",
+        # what a log holds has been commanded, whatever the model allows
+        "saturate": True,
     }
     if not _is_scenario(vehicle):
         entry = {"model": vehicle, "guidance": guidance}
@@ -84,6 +93,38 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float, log: FlightLog) -
         }
         return load_in_python(data, None)
     return _with_guidance(vehicle, guidance, rate_hz, _start(log))
+
+
+def command_notes(log: FlightLog, scenario: Scenario) -> tuple[str, ...]:
+    """Return sentences about commands beyond the vehicle's limits, and about pauses of them."""
+    (vehicle,) = scenario.vehicles.values()
+    bounds = vehicle.dynamics.command_bounds
+    found = []
+    for name, signal in log.signals.items():
+        if not name.startswith(COMMAND):
+            continue
+        low, high = map(float, bounds.get(name.removeprefix(COMMAND), (-inf, inf)))
+        beyond = int(np.sum((signal.values < low) | (signal.values > high)))
+        if beyond:
+            found.append(
+                f"{name}: {beyond} of {len(signal.values)} values lie beyond the vehicle's limits, "
+                f"{low:g} to {high:g}, and are flown at them"
+            )
+        if pause := _longest_pause(signal.time_s):
+            found.append(
+                f"{name}: no values for {pause[1] - pause[0]:.3g} s from {pause[0]:.5g} s on, over "
+                "which the last one is held"
+            )
+    return tuple(found)
+
+
+def _longest_pause(time_s: np.ndarray) -> tuple[float, float] | None:
+    """Return begin and end of the longest interval, if it is remarkable."""
+    intervals = np.diff(time_s)
+    if not intervals.size or intervals.max() < PAUSE * np.median(intervals):
+        return None
+    place = int(intervals.argmax())
+    return float(time_s[place]), float(time_s[place + 1])
 
 
 def noise_keys(scenario: Scenario) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ from kittiwake.core.arguments import (
 )
 from kittiwake.core.errors import LogError, ScenarioError, did_you_mean
 from kittiwake.runtime.identification.flown_log import (
+    command_notes,
     flown_scenario,
     noise_keys,
     write_commands,
@@ -142,20 +143,20 @@ def identify(
     if settle_s < 0.0:
         message = f"`settle_s`: got {settle_s:g}; must be at least 0"
         raise ScenarioError(message)
+    folder = None if out is None else Path(fspath(out))
+    if folder is not None and (folder / RESULT_FILE).exists():
+        message = f"'{folder}' holds the result of another identification; name another folder"
+        raise LogError(message)
     read = (
         log
         if isinstance(log, FlightLog)
         else read_flight_log(fspath(log), _table(columns), vehicle=log_vehicle)
     )
-    folder = None if out is None else Path(fspath(out))
     stem = Path(read.source).stem
     with (
         results_folder(folder, default_folder(f"identify-{stem}")) as made,
         TemporaryDirectory() as commands,
     ):
-        if (made / RESULT_FILE).exists():
-            message = f"'{made}' holds the result of another identification; name another folder"
-            raise LogError(message)
         write_commands(read, Path(commands))
         scenario = flown_scenario(vehicle, Path(commands), rate_hz, read)
         if isinstance(overrides, Mapping):
@@ -182,6 +183,7 @@ class _Identification:
         progress: Callable[[int], None],
     ) -> None:
         self._log, self._progress, self._described = log, progress, scenario
+        self._notes = command_notes(log, scenario)
         self._noise = noise_keys(scenario)
         scenario = with_changes(scenario, [f"{key}=0" for key in self._noise])
         simulation = Simulation(scenario)
@@ -194,7 +196,9 @@ class _Identification:
         paths = {_path(key, scenario): own for key, own in values.items()}
         found = free_values(scenario, paths) if paths or not self._biases else ()
         self._space = SearchSpace(scenario, found)
-        self._flights = WindowFlights(simulation.program, settle_s, window_s, scenario.rate_hz)
+        # where a free value begins at zero, its own structure is another one
+        program = self._space.simulation(self._space.start).program
+        self._flights = WindowFlights(program, settle_s, window_s, scenario.rate_hz)
         self._linear: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._variation = {
             # of an attitude those of x, y and z
@@ -244,6 +248,7 @@ class _Identification:
             spans=(train, test),
             window_s=self._flights.length_s,
             windows=(len(windows), len(judged)),
+            notes=self._notes,
             without_noise=self._noise,
             evaluations=found.evaluations,
             predictions=predictions,
@@ -307,7 +312,10 @@ class _Identification:
         begin_s, end_s = self._whole_s
         earliest_s = begin_s + self._flights.settle_s
         low, high = (earliest_s, end_s) if given is None else given
-        if not begin_s <= low < min(high, end_s):
+        if low >= high:
+            message = f"`{name}`: got {low:g}:{high:g}; the end must be after the begin"
+            raise ScenarioError(message)
+        if not begin_s <= low < end_s:
             message = (
                 f"`{name}`: got {low:g}:{high:g}; must be within the log, {begin_s:g}:{end_s:g} s"
             )

@@ -15,6 +15,8 @@ from kittiwake.scenario.scenario import Scenario
 
 # step of differences of a fleet's numbers; the error of central ones is its square
 STEP = 1e-5
+# values of zero would belong to the structure of the flight: this share of their scale instead
+NOT_ZERO = 1e-15
 
 
 @dataclass(frozen=True)
@@ -125,4 +127,5 @@ def _coordinate(one: FreeValue, value: float) -> float:
 def _value(one: FreeValue, coordinate: float) -> float:
     if _is_logarithmic(one):
         return one.start * exp(coordinate)
-    return one.start + coordinate * _scale(one)
+    value = one.start + coordinate * _scale(one)
+    return value or (-NOT_ZERO if one.high == 0.0 else NOT_ZERO) * _scale(one)

@@ -56,6 +56,22 @@ def test_a_mapping_is_a_table(read):
     refused(read, "columns: columns.z_m: flight.csv has no column 'upp'", table=wrong)
 
 
+def test_parts_of_an_attitude_may_be_constant(read):
+    """A boat with a compass alone; headings of 90 to 0 degrees are yaws of 0 to 90."""
+    level = "roll_rad: {value: 0}\n  pitch_rad: {value: 0}\n  "
+    axes = "world_axes: ned\nbody_axes: frd\nattitude: euler_zyx\n"
+    head = f"time: {{column: t_us, unit: us}}\n{axes}"
+    log = read(table=columns(f"{level}yaw_rad: {{column: gyro, unit: deg}}", head))
+    yaws = np.radians([0.0, 45.0, 90.0])
+    assert log.signals["qw"].values == pytest.approx(np.cos(yaws / 2.0))
+    assert log.signals["qz"].values == pytest.approx(np.sin(yaws / 2.0))
+    assert log.signals["qx"].values == pytest.approx(np.zeros(3), abs=1e-15)
+    still = f"{level}yaw_rad: {{value: 0}}\n  z_m: up"
+    log = read(table=columns(still, head))
+    assert log.signals["qz"].time_s == pytest.approx([0.0, 2e-3])
+    assert log.signals["qz"].values == pytest.approx(np.full(2, math.sqrt(0.5)))
+
+
 def test_the_start_can_be_kept(read):
     kept = "time: {column: t_us, unit: us, keep_start: true}\n"
     log = read(table=columns("z_m: up", kept))

@@ -1,5 +1,7 @@
 """Recorded commands: command types of a file's columns, and errors of unknown columns."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -11,10 +13,13 @@ from kittiwake.core.commands import (
     ThrustAttitude,
     VelocityYaw,
 )
+from kittiwake.core.errors import ScenarioError
 from kittiwake.core.recording import Recording
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.guidance.maneuvers.playback import Playback
+from kittiwake.scenario.parameters import build_component
+from kittiwake.vehicles import VEHICLES
 
 STICKS = column_names(AttitudeThrottle)
 
@@ -43,6 +48,22 @@ def test_rotor_speeds_have_a_column_for_each_rotor():
         "inputs.csv:1: RotorSpeeds has no column 'speeds_3_radps'. "
         "Did you mean 'speeds_2_radps'? Allowed: speeds_2_radps."
     )
+
+
+def test_commands_beyond_the_limits_are_refused_or_saturated():
+    columns = column_names(AttitudeThrottle)
+    rows = np.tile([0.0, 0.0, 0.5, 0.0, 11.0], (2, 1))
+    rows[1, columns.index("throttle")] = 1.25
+    file = Recording(tuple(columns), "inputs.csv", 1.0, np.array([0.0, 0.5]), rows)
+    model = VEHICLES.find("pelican")
+    dynamics = build_component(model.dynamics, model.parameters(), str)
+    context = SimpleNamespace(dynamics=dynamics)
+    message = r"`throttle`: got 1.25 at time_s = 0.5; must be from 0 to 1, or write saturate: true"
+    with pytest.raises(ScenarioError, match=message):
+        Playback(file).prepare(context)
+    flown = Playback(file, saturate=True).prepare(context)
+    rows[1, columns.index("throttle")] = 1.0
+    np.testing.assert_array_equal(flown.file.values, rows)
 
 
 def test_angles_beside_a_thrust_stand_for_its_quaternion():
