@@ -354,6 +354,7 @@ class Playback(ComponentSpec):
         begin_s: float = 0.0,
         delay_s: float = 0.0,
         sampling: Literal["latest", "mean"] = "latest",
+        saturate: bool = False,
         rate_hz: float = ...,
     ) -> None: ...
 
