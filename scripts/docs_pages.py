@@ -3,7 +3,7 @@
 A line that ends with ``<!-- table: FAMILY -->`` becomes the table of a registry, with the equations
 of its entries from the docstrings of their modules, and their parameters. One that ends with
 ``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, one that ends with
-``<!-- module: PATH -->`` those of a module. What is before the marker is for readers of the raw
+``<!-- module: PATH -->`` those of a module, and ``<!-- file: PATH -->`` a file. What is before the marker is for readers of the raw
 page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
@@ -26,10 +26,12 @@ from kittiwake.cli.list import REGISTRIES
 from kittiwake.core.registry import Registry
 from kittiwake.scenario.library import summaries
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
+ROOT = Path(__file__).resolve().parents[1]
+DOCS = ROOT / "docs"
 MARKER = re.compile(r"^.*<!-- table: (\w+) -->$", re.MULTILINE)
 MODEL = re.compile(r"^.*<!-- model: (\w+) ([\w-]+) -->$", re.MULTILINE)
 MODULE = re.compile(r"^.*<!-- module: ([\w.]+) -->$", re.MULTILINE)
+FILE = re.compile(r"^.*<!-- file: ([\w./-]+)\.(py|toml) -->$", re.MULTILINE)
 BY_FAMILY = {registry.family: registry for registry in REGISTRIES}
 # name and title of an API page, by the part of the package that defines its names
 TITLES = {
@@ -251,9 +253,15 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     return files
 
 
+def fenced(path: str, language: str) -> str:
+    """Return a file of the repository as a block of code."""
+    return f"```{language}\n{(ROOT / path).read_text('utf-8')}```"
+
+
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Replace the markers of tables and of models."""
+    """Replace the markers of tables, models and files."""
     del config, files
+    markdown = FILE.sub(lambda found: fenced(f"{found[1]}.{found[2]}", found[2]), markdown)
     markdown = MODEL.sub(lambda found: model_text(module_of(found[1], found[2])), markdown)
     markdown = MODULE.sub(lambda found: model_text(f"kittiwake.{found[1]}"), markdown)
     return MARKER.sub(lambda found: registry_table(found[1], neighbors_of(page)), markdown)

@@ -213,6 +213,7 @@ class Publication(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         name: its key.
         title: the title.
         citation: authors, journal and year.
+        url: address of the publication, or of its program.
         about: what it is, in a sentence or two.
         flights: the flights by name.
         items: tables, figures and statements in the publication's order.
@@ -222,6 +223,7 @@ class Publication(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     name: str
     title: str
     citation: str
+    url: str
     about: str
     flights: dict[str, PublishedFlight]
     items: list[PublishedItem]

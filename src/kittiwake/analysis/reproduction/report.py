@@ -126,7 +126,8 @@ class Report:
             counts = self.verdicts(publication.name)
             cells = [str(counts.get(verdict, 0)) for verdict in Verdict]
             link = f"[{publication.name}]({publication.name}.md)"
-            rows.append([link, publication.citation, str(len(items)), *cells])
+            source = f"[{publication.citation}]({publication.url})"
+            rows.append([link, source, str(len(items)), *cells])
         kind = "all of it" if self.full else "the quick set"
         return "\n".join(
             [
@@ -191,7 +192,8 @@ class Report:
         ]
         for publication, items in self.parts:
             body.append(f"<h2>{escape(publication.title)}</h2>")
-            body.append(f"<p>{escape(publication.citation)}. {escape(publication.about)}</p>")
+            source = f'<a href="{escape(publication.url)}">{escape(publication.citation)}</a>'
+            body.append(f"<p>{source}. {escape(publication.about)}</p>")
             body += [f"<p>{escape(note)}</p>" for note in publication.notes]
             for own in items:
                 body += _html_item(publication, own, folder)
@@ -216,7 +218,7 @@ def _page(publication: Publication, items: Sequence[JudgedItem], folder: Path) -
     lines = [
         f"# {publication.title}",
         "",
-        f"{publication.citation}. {publication.about}",
+        f"[{publication.citation}]({publication.url}). {publication.about}",
         "",
         _counts(counts),
         "",

@@ -63,6 +63,7 @@ def publication(*items):
         name="made-up",
         title="A title & more",
         citation="Nobody, 1999",
+        url="https://example.org/nobody",
         about="Nothing.",
         flights={"climb": PublishedFlight("hover")},
         items=[*items],

@@ -104,7 +104,8 @@ def test_orders_and_reasons_are_in_both(folder):
 def test_index_counts_the_verdicts(folder):
     rows = markdown_rows((folder / "index.md").read_text())
     # two of the numbers are in the second item as well
-    assert rows == [["[made-up](made-up.md)", "Nobody, 1999", "2", "2", "1", "0", "3", "1", "0"]]
+    source = "[Nobody, 1999](https://example.org/nobody)"
+    assert rows == [["[made-up](made-up.md)", source, "2", "2", "1", "0", "3", "1", "0"]]
 
 
 def test_lines_of_a_figure_are_written_thinned(folder):
