@@ -97,10 +97,12 @@ def page_of(*arguments: str, script: str) -> Generator[tuple[Page, int]]:
         page.set_default_timeout(READY_MS)
         page.add_init_script(script)
         page.goto(address)
-        yield page, server.pid
-        browser.close()
-        server.send_signal(signal.SIGINT)
-        server.communicate()
+        try:
+            yield page, server.pid
+        finally:
+            browser.close()
+            server.send_signal(signal.SIGINT)
+            server.communicate()
 
 
 def measure(scenario: str, seconds: float, every_s: float) -> None:
@@ -127,7 +129,7 @@ def measure_memory(scenarios: list[str], changes: int, seconds: float, every_s: 
         for number, scenario in enumerate(islice(cycle(scenarios), changes + 1)):
             if number:
                 page.locator("form[action='/start/end']").first.evaluate("one => one.submit()")
-            page.locator(f"button[name=scenario][value={scenario}]").click()
+            page.locator(f"button[name=scenario][value={scenario}]").first.click()
             page.wait_for_selector("canvas")
             session = page.context.new_cdp_session(page)
             end_s = time.monotonic() + seconds
