@@ -16,6 +16,7 @@ from tests.system.test_cockpit import (
 )
 
 from kittiwake.analysis.log import Log
+from kittiwake.cockpit.page_styles import GLANCE_PX
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no browser; scripts/browser-setup installs one"),
@@ -145,15 +146,21 @@ def test_neither_page_nor_server_reports_an_error(walk):
     assert hosts(notes["requested"]) == {"127.0.0.1"}
 
 
-def test_a_narrow_page_shows_the_scene_between_the_state_and_the_controls(tmp_path):
+def test_the_parts_of_a_narrow_page_are_aligned(tmp_path):
     with (
         kittiwake("view", "hover-hummingbird", cwd=tmp_path) as address,
         page_at(address) as (page, _),
     ):
         page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_selector(".kw-glance")
         page.get_by_text("Charts", exact=True).first.click()
         page.wait_for_selector(".uplot")
-        eventually(lambda: box(page, CANVAS)["y"] == box(page, ".kw-glance")["height"])
+        press(page, "Hold")
+        page.wait_for_selector("svg[aria-label=events]")
+        eventually(lambda: box(page, CANVAS)["y"] == GLANCE_PX)
+        assert box(page, ".kw-glance")["height"] >= GLANCE_PX
+        marks, bar = box(page, "svg[aria-label=events]"), box(page, ".mantine-Slider-track")
+        assert (marks["x"], marks["width"]) == pytest.approx((bar["x"], bar["width"]), abs=1.0)
         bottom_px = box(page, CANVAS)["y"] + box(page, CANVAS)["height"]
         assert bottom_px == pytest.approx(0.4 * 844.0, abs=1.0)
         # charts had widened the controls with each update
@@ -162,4 +169,5 @@ def test_a_narrow_page_shows_the_scene_between_the_state_and_the_controls(tmp_pa
 
 
 def box(page, selector):
-    return page.locator(selector).first.bounding_box()
+    """Return the place of an element, which the page may replace at any time."""
+    return page.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().toJSON()")
