@@ -11,6 +11,7 @@ from base64 import b64decode
 from contextlib import ExitStack, contextmanager
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -79,11 +80,15 @@ def kittiwake(*arguments, cwd=None, output=()):
     command += ["--port", "0"]
     # without a display no browser is opened
     environment = {key: value for key, value in os.environ.items() if key != "DISPLAY"}
-    with interrupts.heard():
-        process = subprocess.Popen(
-            command, stderr=subprocess.PIPE, text=True, env=environment, cwd=cwd
-        )
-    with process:
+    with TemporaryDirectory() as state, ExitStack() as stack:
+        # the list of recent files
+        environment["XDG_STATE_HOME"] = state
+        with interrupts.heard():
+            process = stack.enter_context(
+                subprocess.Popen(
+                    command, stderr=subprocess.PIPE, text=True, env=environment, cwd=cwd
+                )
+            )
         try:
             begin = ""
             while not (found := re.search(r"http://\S+", begin)):
@@ -109,8 +114,11 @@ def interrupt(process):
 
 
 @contextmanager
-def page_at(address, ready="canvas"):
-    """Yield the page in a browser once an element is there, and the URLs that it requests."""
+def page_at(address, ready="canvas", script=""):
+    """Yield the page in a browser once an element is there, and the URLs that it requests.
+
+    A script runs before those of the page.
+    """
     requested = []
     with sync_playwright() as playwright, ExitStack() as stack:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
@@ -118,6 +126,7 @@ def page_at(address, ready="canvas"):
         page = browser.new_page(viewport={"width": 1280, "height": 720})
         page.set_default_timeout(1e3 * PATIENCE_S)
         expect.set_options(timeout=1e3 * PATIENCE_S)
+        page.add_init_script(script)
         page.on("request", lambda request: requested.append(request.url))
         page.on("websocket", lambda socket: requested.append(socket.url))
         page.goto(address)

@@ -16,6 +16,7 @@ from tests.system.test_cockpit import (
 )
 
 from kittiwake.analysis.log import Log
+from kittiwake.cockpit.page_styles import GLANCE_PX
 
 pytestmark = [
     pytest.mark.skipif(BROWSER is None, reason="no browser; scripts/browser-setup installs one"),
@@ -25,6 +26,8 @@ pytestmark = [
 ]
 BAD = b"name: bad\ntime: {rate_hz: -5}\nvehicles: {a: {model: pelicn}}\n"
 SEARCH = "#search"
+# of the scene
+CANVAS = "canvas[data-engine]"
 
 
 def search(page, words):
@@ -141,3 +144,30 @@ def test_neither_page_nor_server_reports_an_error(walk):
     if "Traceback" in output:
         pytest.fail(output)
     assert hosts(notes["requested"]) == {"127.0.0.1"}
+
+
+def test_the_parts_of_a_narrow_page_are_aligned(tmp_path):
+    with (
+        kittiwake("view", "hover-hummingbird", cwd=tmp_path) as address,
+        page_at(address) as (page, _),
+    ):
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.wait_for_selector(".kw-glance")
+        page.get_by_text("Charts", exact=True).first.click()
+        page.wait_for_selector(".uplot")
+        press(page, "Hold")
+        page.wait_for_selector("svg[aria-label=events]")
+        eventually(lambda: box(page, CANVAS)["y"] == GLANCE_PX)
+        assert box(page, ".kw-glance")["height"] >= GLANCE_PX
+        marks, bar = box(page, "svg[aria-label=events]"), box(page, ".mantine-Slider-track")
+        assert (marks["x"], marks["width"]) == pytest.approx((bar["x"], bar["width"]), abs=1.0)
+        bottom_px = box(page, CANVAS)["y"] + box(page, CANVAS)["height"]
+        assert bottom_px == pytest.approx(0.4 * 844.0, abs=1.0)
+        # charts had widened the controls with each update
+        page.wait_for_timeout(3_000.0)
+        assert max(one.bounding_box()["width"] for one in page.locator(".uplot").all()) < 390.0
+
+
+def box(page, selector):
+    """Return the place of an element, which the page may replace at any time."""
+    return page.evaluate(f"document.querySelector('{selector}').getBoundingClientRect().toJSON()")

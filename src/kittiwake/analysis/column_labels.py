@@ -33,6 +33,8 @@ STATE = {
     **{f"q{part}": ("quaternion", part, "", "", 1.0) for part in "wxyz"},
     **{f"v{part}_mps": ("velocity", part, "", "m/s", 1.0) for part in "xyz"},
     **{f"w{part}_radps": ("angular velocity", part, "body", *UNITS["radps"]) for part in "xyz"},
+    # unlike that of a compass
+    "heading_rad": ("heading from east", "", "", *UNITS["rad"]),
 }
 NAMES = {
     "time_s": ("time", "", "", "s", 1.0),

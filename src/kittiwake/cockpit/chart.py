@@ -110,7 +110,7 @@ class Chart:
         marked: bool,
     ) -> viser.GuiUplotHandle:
         # uPlot has no good limits for equal values
-        scale = uplot.Scale() if level is None else uplot.Scale(range=(level - 1.0, level + 1.0))
+        scale = uplot.Scale() if level is None else uplot.Scale(range=(level - 1.3, level + 1.3))
         return self._context.gui.add_uplot(
             data,
             self._series(marked=marked),
@@ -126,7 +126,8 @@ class Chart:
                 drag=uplot.Cursor_Drag(x=True, y=False, setScale=True),
             ),
             height=HEIGHT_PX,
-            padding=(0, 8, 0, 0),
+            # labels at the ends of the axes are not cut off
+            padding=(8, 14, 0, 0),
             order=order,
         )
 
@@ -138,6 +139,8 @@ class Chart:
                 width=WIDTH_PX[key.kind],
                 dash=DASHES.get(key.kind, ()),
                 points=uplot.Series_Points(show=False),
+                # whole pixels would show slow changes as steps
+                pxAlign=0,
             )
             for key in self._keys
         ]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float32, Float64
 
-from kittiwake.scene.log_playback import interpolated_attitude
+from kittiwake.scene.interpolated_rows import PoseColumns, interpolated_row
 from kittiwake.scene.scene_state import EqualTrails, SceneState
 
 MAX_BYTES = 64 * 2**20
@@ -19,7 +19,8 @@ HISTORY_HZ = 30.0
 TRAIL_S, TRAIL_HZ = 10.0, 10.0
 # memory of a frame besides its values
 FRAME_BYTES = 400
-POSITION, ATTITUDE = slice(1, 4), slice(4, 8)
+# first columns of every row
+POSITION = slice(1, 4)
 # tolerance of times that were rounded
 TICK_S = 1e-9
 
@@ -65,8 +66,13 @@ class FlightHistory:
         if self._bytes > self._max_bytes:
             self._thin()
 
-    def scene_state(self, time_s: float) -> SceneState:
-        """Return the scene state at a time, with interpolated positions and attitudes."""
+    def scene_state(self, time_s: float, poses: Mapping[str, Sequence[PoseColumns]]) -> SceneState:
+        """Return the scene state at a time.
+
+        Args:
+            time_s: the time.
+            poses: columns of the poses to interpolate, by vehicle.
+        """
         index = max(bisect_right(self._times_s, time_s) - 1, 0)
         frame = self._frames[index]
         following = self._frames[min(index + 1, len(self._frames) - 1)]
@@ -77,11 +83,10 @@ class FlightHistory:
         rows = {}
         for name, place in frame.places.items():
             row = frame.values[place].astype(float)
-            row[0] = time_s
             if name in following.places and share > 0.0:
                 later = following.values[following.places[name]].astype(float)
-                row[POSITION] += share * (later[POSITION] - row[POSITION])
-                row[ATTITUDE] = interpolated_attitude(row[ATTITUDE], later[ATTITUDE], share)
+                row = interpolated_row(row, later, share, poses[name])
+            row[0] = time_s
             rows[name] = row
         return SceneState(time_s, rows, self._trails(index, rows))
 

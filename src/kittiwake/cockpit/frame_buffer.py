@@ -10,6 +10,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.cockpit.flight_history import TRAIL_HZ, TRAIL_S, FlightHistory
+from kittiwake.scene.interpolated_rows import pose_columns
 from kittiwake.scene.scene_state import EqualTrails, SceneState
 
 # time span of the rows kept for plots
@@ -47,6 +48,7 @@ class FrameBuffer:
     ) -> None:
         """Create the buffer; the ``initial`` rows are shown until the first block."""
         self._columns = {name: list(names) for name, names in columns.items()}
+        self._poses = {name: pose_columns(names) for name, names in columns.items()}
         self._lock = threading.Lock()
         self._rows: dict[str, np.ndarray] = {name: rows[-1] for name, rows in initial.items()}
         # positions of all vehicles at TRAIL_HZ, and at the newest time
@@ -79,6 +81,7 @@ class FrameBuffer:
         """Know the columns of vehicles that have been added, so that they can be selected."""
         with self._lock:
             self._columns |= {name: list(names) for name, names in columns.items()}
+            self._poses |= {name: pose_columns(names) for name, names in columns.items()}
 
     def select_vehicles(self, vehicles: Iterable[str]) -> None:
         """Keep complete rows of these vehicles from now on, and of no others."""
@@ -116,7 +119,7 @@ class FrameBuffer:
     def past_scene_state(self, time_s: float) -> SceneState:
         """Return the scene state at a time of the span."""
         with self._lock:
-            return self._past.scene_state(time_s)
+            return self._past.scene_state(time_s, self._poses)
 
     def past_history(
         self, vehicle: str, columns: Sequence[str], begin_s: float, end_s: float

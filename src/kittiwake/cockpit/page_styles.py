@@ -7,9 +7,14 @@ remain usable.
 # height of the strip of charts below the scene
 STRIP_PX = 246
 
-# the State panel has no tab bar; on small screens, where viser has no floating panels, it is at
-# the top of the screen
+# of the State panel on small screens
+GLANCE_PX = 176
+
+# The State panel has no tab bar. Messages are below it. On small screens, where viser has no
+# floating panels, it is at the top of the screen, and the scene between it and the controls, unless
+# these are closed.
 GLANCE_STYLE = """<style>
+.mantine-Notifications-root { top: auto !important; bottom: calc(STRIP_PX + 1em); }
 [data-floating-window]:has(.kw-glance) [data-dock-strip] { display: none !important; }
 .kw-glance { display: flex; gap: 8px; align-items: center; padding: 0 10px 8px;
   font-size: 12.5px; line-height: 1.35; font-variant-numeric: tabular-nums;
@@ -34,14 +39,20 @@ GLANCE_STYLE = """<style>
 .kw-self { fill: none; stroke: #ffb300; stroke-width: 3.5; stroke-linejoin: round; }
 .kw-wind { fill: none; stroke: #2f9e6e; stroke-width: 4; }
 @media (max-width: 36em) {
-  div[style*="width: 20em"] { width: 100% !important; }
+  div[style*="width: 20em"] { width: 100vw !important; }
+  [data-dock-root] > div:first-child { top: GLANCE_PX !important; bottom: 60% !important; }
+  body:has([aria-hidden=true] .kw-glance) [data-dock-root] > div:first-child { top: 0 !important; }
+  body:has(div[style*="width: 20em"] > [aria-hidden=true]) [data-dock-root] > div:first-child {
+    bottom: 3.5em !important; }
+  .mantine-Notifications-root { top: calc(GLANCE_PX + .5em) !important; bottom: auto; }
   .kw-glance { position: fixed; top: 0; left: 0; right: 0; padding: 6px; z-index: 20;
+    box-sizing: border-box; min-height: GLANCE_PX;
     background: var(--mantine-color-body); box-shadow: 0 0 8px rgba(0, 0, 0, .2);
     font-size: 12px; }
   .kw-dial { width: 62px; height: 62px; }
   .kw-facts { grid-template-columns: repeat(2, 1fr); }
 }
-</style>"""
+</style>""".replace("GLANCE_PX", f"{GLANCE_PX}px").replace("STRIP_PX", f"{STRIP_PX}px")
 
 # controls are in a row without labels, charts side by side, and the scene ends where they begin
 CHARTS_STYLE = f"""<style>

@@ -17,8 +17,8 @@ from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.run_folder import RUNS
 from kittiwake.scenario import library
 
-# runs and files on the page
-MAX_RUNS, MAX_RECENT = 60, 12
+# runs and files on the page; files are one row, so that the library is seen below them
+MAX_RUNS, MAX_RECENT = 60, 5
 # larger summaries are not read for the page
 MAX_SUMMARY_BYTES = 2**20
 RECENT_FILE = "recent-scenarios.json"

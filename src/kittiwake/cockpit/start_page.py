@@ -36,10 +36,12 @@ def start_page(
  autofocus>
 <label class="upload">Open a scenario file
 <input id="upload" type="file" accept=".yaml,.yml"></label>
+<a href="#runs">Runs</a>
 </header>
 <pre id="refusal" role="alert">{escape(refusal)}</pre>
 <p id="nothing" hidden>Nothing found. Try another word.</p>
 <main>
+<p>Choose a scenario to fly it, or a run to replay it. Scenario files can be dropped here.</p>
 {_recent_section(recent)}
 {"".join(_group_section(title, names, summaries) for title, names in groups.items())}
 {_runs_section(runs)}
@@ -93,7 +95,7 @@ def _runs_section(runs: Iterable[RecordedRun]) -> str:
         for run in runs
     )
     cards = cards or "<p>Flights appear here once they have been flown.</p>"
-    return f"<section><h2>Runs</h2><div class='cards'>{cards}</div></section>"
+    return f"<section id='runs'><h2>Runs</h2><div class='cards'>{cards}</div></section>"
 
 
 def _card(action: str, field: str, value: str, title: str, text: str, picture: str) -> str:

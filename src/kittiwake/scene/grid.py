@@ -49,11 +49,11 @@ class GroundGrid:
         """Return the coordinates of the bold lines, at the south and west edge of the extent."""
         west, south = self._extent.low_world_m[:2]
         east = [
-            GridLabel(f"x {value:g} m", np.array([value, south, self._z]))
+            GridLabel(f"x {value:zg} m", np.array([value, south, self._z]))
             for value in self._sections(0)
         ]
         north = [
-            GridLabel(f"y {value:g} m", np.array([west, value, self._z]))
+            GridLabel(f"y {value:zg} m", np.array([west, value, self._z]))
             for value in self._sections(1)
         ]
         return [*east, *north]

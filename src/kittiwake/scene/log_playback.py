@@ -1,7 +1,5 @@
 """Playback of a log: scene states at any time between its first and last row."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from jaxtyping import Float64
 
@@ -9,13 +7,13 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.table import (
     ADDED,
     POSITION_WORLD_M,
-    Q_WORLD_FROM_BODY,
     REMOVED,
     STATUS,
     Table,
 )
 from kittiwake.core.errors import LogError
 from kittiwake.scenario.scenario import Scenario
+from kittiwake.scene.interpolated_rows import interpolated_row, pose_columns
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 
 TRAIL_S = 5.0
@@ -84,29 +82,21 @@ class Track:
     def __init__(self, table: Table) -> None:
         self.values = table.values
         self.times_s = table.part(("time_s",))[:, 0]
-        self._position_columns = _indices(table, POSITION_WORLD_M)
-        self._attitude_columns = _indices(table, Q_WORLD_FROM_BODY)
+        self._poses = pose_columns(table.columns)
         positions = table.part(POSITION_WORLD_M)
         lost = np.nan_to_num(table.part((STATUS,))) != 0.0
         # positions of lost or diverged vehicles are invalid
         self._positions = np.where((np.abs(positions) < DIVERGED_M) & ~lost, positions, np.nan)
 
     def row(self, time_s: float) -> Float64[np.ndarray, " columns"]:
-        """Return the row at a time, with interpolated position and attitude."""
+        """Return the row at a time, with interpolated poses."""
         number = max(0, int(np.searchsorted(self.times_s, time_s, side="right")) - 1)
-        row = self.values[number].copy()
+        row = self.values[number]
         if number + 1 == len(self.values):
-            return row
-        following = self.values[number + 1]
+            return row.copy()
         interval_s = self.times_s[number + 1] - self.times_s[number]
         share = float(np.clip((time_s - self.times_s[number]) / interval_s, 0.0, 1.0))
-        row[self._position_columns] += share * (
-            following[self._position_columns] - row[self._position_columns]
-        )
-        row[self._attitude_columns] = interpolated_attitude(
-            row[self._attitude_columns], following[self._attitude_columns], share
-        )
-        return row
+        return interpolated_row(row, self.values[number + 1], share, self._poses)
 
     def positions_world_m(self, times_s: Float64[np.ndarray, " times"]) -> Positions:
         """Return interpolated positions; NaN where unknown or lost."""
@@ -120,15 +110,3 @@ class Track:
         begin = max(time_s - TRAIL_S, float(self.times_s[0]))
         positions = self.positions_world_m(np.linspace(begin, max(time_s, begin), MAX_POINTS))
         return positions[np.isfinite(positions).all(axis=1)]
-
-
-def _indices(table: Table, columns: Sequence[str]) -> list[int]:
-    return [table.columns.index(column) for column in columns]
-
-
-def interpolated_attitude(first: np.ndarray, second: np.ndarray, share: float) -> np.ndarray:
-    """Interpolate linearly between two nearby quaternions along the shorter arc."""
-    target = second if float(first @ second) >= 0.0 else -second
-    mixed = first + share * (target - first)
-    length = float(np.linalg.norm(mixed))
-    return mixed / length if length > 0.0 else first

@@ -14,6 +14,7 @@ from kittiwake.analysis.column_labels import column_label
         ("estimate.vy_mps", "Estimated velocity y [m/s]"),
         ("estimate.cov_x_vx", "Estimated covariance of x and vx"),
         ("setpoint.yaw_rad", "Setpoint yaw [deg]"),
+        ("setpoint.heading_rad", "Setpoint heading from east [deg]"),
         ("setpoint.jerk_z_world_mps3", "Setpoint jerk z (world) [m/s³]"),
         ("cmd_speeds_2_radps", "Commanded speeds 2 [rad/s]"),
         ("cmd_q_world_from_body_w", "Commanded quaternion w"),

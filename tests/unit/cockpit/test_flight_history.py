@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from kittiwake.cockpit.flight_history import FRAME_BYTES, HISTORY_HZ, FlightHistory
+from kittiwake.scene.interpolated_rows import PoseColumns
 
 NAMES = ("tern", "auk")
 COLUMNS = 12
+POSES = {name: [PoseColumns([1, 2, 3], [4, 5, 6, 7])] for name in NAMES}
 
 
 def rows(time_s, names=NAMES):
@@ -47,7 +49,7 @@ def test_rows_are_kept_at_no_more_than_the_highest_rate():
 @pytest.mark.parametrize("max_bytes", [2**20, 50_000])
 def test_poses_between_rows_are_interpolated(max_bytes):
     history = filled(60.0, max_bytes)
-    state = history.scene_state(31.234)
+    state = history.scene_state(31.234, POSES)
     assert state.time_s == state.rows["auk"][0] == 31.234
     np.testing.assert_allclose(state.rows["auk"][1:4], [31.234, 1.0, 0.0], atol=1e-5)
     half_rad = 0.1 * 31.234
@@ -58,12 +60,12 @@ def test_poses_between_rows_are_interpolated(max_bytes):
 
 def test_times_outside_of_the_span_show_its_ends():
     history = filled(5.0)
-    assert history.scene_state(-1.0).rows["tern"][1] == 0.0
-    assert history.scene_state(99.0).rows["tern"][1] == pytest.approx(history.span_s[1])
+    assert history.scene_state(-1.0, POSES).rows["tern"][1] == 0.0
+    assert history.scene_state(99.0, POSES).rows["tern"][1] == pytest.approx(history.span_s[1])
 
 
 def test_trails_end_at_the_time_that_is_shown():
-    trail = filled(60.0).scene_state(30.5).trails["tern"]
+    trail = filled(60.0).scene_state(30.5, POSES).trails["tern"]
     assert trail[-1, 0] == pytest.approx(30.5)
     assert trail[0, 0] == pytest.approx(20.5, abs=0.2)
     assert (np.diff(trail[:-1, 0]) > 0.0).all()
@@ -74,6 +76,6 @@ def test_vehicles_may_come_and_go():
     history.add(0.0, rows(0.0))
     history.add(1.0, rows(1.0, ("tern",)))
     history.add(2.0, rows(2.0, ("tern", "gull")))
-    assert set(history.scene_state(0.5).rows) == {"tern", "auk"}
-    assert set(history.scene_state(2.0).rows) == {"tern", "gull"}
+    assert set(history.scene_state(0.5, POSES).rows) == {"tern", "auk"}
+    assert set(history.scene_state(2.0, POSES).rows) == {"tern", "gull"}
     assert history.history("gull", (11,), 0.0, 9.0).tolist() == [[2.0, 200.0]]

@@ -84,11 +84,19 @@ def test_the_page_offers_the_library_runs_and_recent_files(site, folder):
     assert "failed: &lt;b&gt;lost&lt;/b&gt;" in page
     assert 'value="broken"' in page
     assert "my own.yaml" in page
+    assert page.count('href="#runs"') == page.count("id='runs'") == 1
     assert "unsafe" not in fields["Content-Security-Policy"]
     assert "<script>" not in page
     assert "style=" not in page
     assert "http://" not in page
     assert "https://" not in page
+
+
+def test_the_library_is_not_pushed_down_by_many_recent_files(folder):
+    for number in range(9):
+        (folder / f"own-{number}.yaml").write_text("name: own")
+        remember_file(f"own-{number}.yaml")
+    assert [path.stem for path in recent_files().values()] == [f"own-{n}" for n in (8, 7, 6, 5, 4)]
 
 
 def test_requests_choose_what_is_offered(site, folder):

@@ -5,7 +5,12 @@ import pytest
 from tests.unit.scene.synthetic_logs import COLUMNS, pair_log, rows, scenario_in, straight
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.table import Table
+from kittiwake.analysis.table import (
+    ESTIMATE_PREFIX,
+    POSITION_WORLD_M,
+    Q_WORLD_FROM_BODY,
+    Table,
+)
 from kittiwake.core.errors import LogError
 from kittiwake.scene.log_playback import TRAIL_S, LogPlayback, Track
 
@@ -28,6 +33,15 @@ def test_a_frame_has_the_row_of_its_time(scenario):
 def test_positions_are_interpolated_between_rows(scenario):
     row = LogPlayback(pair_log(), scenario).scene_state(1.05).rows["ann"]
     assert row[:4] == pytest.approx([1.0, -1.0 + 2.1 / 4.0, -3.15 / 4.0, 2.0 + 1.05 / 4.0])
+
+
+def test_an_estimate_is_interpolated_as_the_truth_is():
+    table = rows(straight((0.0, 0.0, 1.0), (4.0, 0.0, 1.0)))
+    poses = (*POSITION_WORLD_M, *Q_WORLD_FROM_BODY)
+    columns = (*table.columns, *(f"{ESTIMATE_PREFIX}{name}" for name in poses))
+    track = Track(Table(columns, np.hstack([table.values, table.part(poses)])))
+    row = dict(zip(columns, track.row(0.05), strict=True))
+    assert [row[f"{ESTIMATE_PREFIX}{name}"] for name in poses] == [row[name] for name in poses]
 
 
 def test_quaternions_of_opposite_sign_are_interpolated_along_the_short_arc():

@@ -1,7 +1,7 @@
 // Charts over time: zoom by dragging or the wheel, one cursor for all, set points dotted.
 "use strict";
 kittiwake.charts = (() => {
-  const LEFT = 46, RIGHT = 8, TOP = 6, BOTTOM = 18, MIN_PIXELS = 6, MAX_ENTRIES = 12;
+  const LEFT = 46, RIGHT = 14, TOP = 6, BOTTOM = 18, MIN_PIXELS = 6, MAX_ENTRIES = 12;
   const charts = [];
   let whole, range, hover = null;
 
@@ -71,7 +71,7 @@ kittiwake.charts = (() => {
     }
     pen.textAlign = "center";
     pen.textBaseline = "top";
-    for (const time of ticks(range[0], range[1], 6)) pen.fillText(`${time}`, x(time), bottom + 4);
+    for (const time of ticks(range[0], range[1], 6)) pen.fillText(`${time} s`, x(time), bottom + 4);
     pen.save();
     pen.beginPath();
     pen.rect(LEFT, 0, right - LEFT, height - BOTTOM);

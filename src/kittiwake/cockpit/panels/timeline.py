@@ -21,6 +21,8 @@ STEP_S = 0.02
 NO_EVENT = "select an event"
 # playback starts this time before a selected event
 LEAD_S = 1.0
+# space beside viser's bar: its label, and its number
+BAR_LEFT_EM, BAR_RIGHT_EM = 8.125, 4.5
 # marks in the bar, and events in the list; the last ones of a flight with more
 MAX_MARKS = 200
 ALARM_RGB, EVENT_RGB = "#e03131", "#24608c"
@@ -177,13 +179,14 @@ def _marks(events: Sequence[Event], begin_s: float, end_s: float) -> str:
     if not events:
         return ""
     marks = "".join(
-        f'<rect x="{1000.0 * (event.time_s - begin_s) / (end_s - begin_s):.0f}" width="5" '
+        f'<rect x="{1000.0 * (event.time_s - begin_s) / (end_s - begin_s) - 2.5:.1f}" width="5" '
         f'height="10" fill="{_color(event)}"><title>{escape(_label(event))}</title></rect>'
         for event in events
     )
     return (
-        '<svg viewBox="0 0 1005 10" preserveAspectRatio="none" role="img" aria-label="events" '
-        f'style="display: block; width: 66%; height: 10px; margin: 4px 0 0 30%">{marks}</svg>'
+        '<svg viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="events" '
+        'style="display: block; overflow: visible; height: 10px; margin: 4px 0 0 '
+        f'{BAR_LEFT_EM}em; width: calc(100% - {BAR_LEFT_EM + BAR_RIGHT_EM}em)">{marks}</svg>'
     )
 
 

@@ -15,13 +15,15 @@ from kittiwake.scene.scene_state import SceneState
 
 # browsers with software rendering are slow
 TIMEOUT_S = 60.0
+# below the controls of each browser, which are used more
+LAST = 1e9
 
 
 class LayersPanel:
     """Visibility of the scene layers."""
 
     def __init__(self, context: PanelContext, options: Options) -> None:
-        with context.gui.add_folder("Layers"):
+        with context.gui.add_folder("Layers", order=LAST):
             for layer in fields(options):
                 shown = bool(getattr(options, layer.name))
                 box = context.gui.add_checkbox(layer.name, initial_value=shown)
