@@ -67,8 +67,10 @@ def test_the_file_holds_what_torchrl_has_learned(example, tmp_path):
 
 
 @pytest.mark.parametrize("example", [("evosax", "evolution")], indirect=True)
-def test_the_file_holds_what_evosax_has_learned(example, tmp_path):
-    learned = example.train("hover", minutes=0.05, population=8)
+def test_the_file_holds_what_evosax_has_learned(example, tmp_path, single_precision):
+    # the library adds vectors to matrices
+    with jax.numpy_rank_promotion("allow"), jax.numpy_dtype_promotion("standard"):
+        learned = example.train("hover", minutes=0.05, population=8)
     assert learned["generations"]
     example.save(tmp_path / "policy.npz", "hover", learned)
     seen, found = file_network(tmp_path / "policy.npz", "hover")
