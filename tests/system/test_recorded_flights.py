@@ -15,6 +15,7 @@ from kittiwake.scenario import library
 from kittiwake.scenario.load import load_scenario
 
 SECONDS, RATE_HZ = 8.0, 200
+LACKING = (".fresh", "dop", ".satellites")
 STATE = ("x_m", "y_m", "z_m", "qw", "qx", "qy", "qz")
 SCENARIO = yaml.safe_load((library.FOLDER / "recorded-flight.yaml").read_text())
 
@@ -33,9 +34,9 @@ def flight():
 
 @pytest.fixture
 def recorded(flight, tmp_path):
-    """Scenario with a CSV of the flight's motion and sensors, as an export has them."""
+    """Scenario with a CSV of the flight's motion and sensors, as loggers have them."""
     sensors = [name for name in flight.columns if name.startswith("sensor.")]
-    columns = ["time_s", *STATE, *(name for name in sensors if not name.endswith(".fresh"))]
+    columns = ["time_s", *STATE, *(name for name in sensors if not name.endswith(LACKING))]
     with (tmp_path / "flight.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(columns)

@@ -1,6 +1,6 @@
 """Measurement types that several sensors and estimators share."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from types import UnionType
 from typing import Any, ClassVar, NoReturn, TypeAlias, Union, get_args, get_origin, get_type_hints
@@ -19,12 +19,15 @@ from kittiwake.geometry.scalar import Flag, Integer, Real
 
 
 class AbstractMeasurement(AbstractVectorRecord):
-    """A measurement; ``derived`` are the names of fields that are computed from the others.
+    """A measurement.
 
-    Vectors may be given as sequences of numbers, as a sensor in plain Python has them.
+    ``derived`` are the names of fields that are computed from the others, ``unrecorded`` the values
+    of fields that a recording may lack. Vectors may be given as sequences of numbers, as a sensor
+    in plain Python has them.
     """
 
     derived: ClassVar[tuple[str, ...]] = ()
+    unrecorded: ClassVar[Mapping[str, float]] = {}
 
     @classmethod
     def measured(cls) -> tuple[str, ...]:
@@ -169,6 +172,12 @@ class GnssMeasurement(AbstractMeasurement):
         valid: true with a fix.
     """
 
+    unrecorded: ClassVar[Mapping[str, float]] = {
+        "satellites": 0.0,
+        **dict.fromkeys(("hdop", "vdop", "pdop", "tdop"), 1.0),
+        "valid": 1.0,
+    }
+
     position_world_m: VectorField
     velocity_world_mps: VectorField
     satellites: Integer
@@ -182,12 +191,16 @@ class GnssMeasurement(AbstractMeasurement):
 class RangeMeasurement(AbstractMeasurement):
     """Measured distance; without an echo, the maximum range, and not valid."""
 
+    unrecorded: ClassVar[Mapping[str, float]] = {"valid": 1.0}
+
     range_m: Real
     valid: Flag
 
 
 class RangesMeasurement(AbstractMeasurement):
     """Distances in several directions, each like a ``RangeMeasurement``."""
+
+    unrecorded: ClassVar[Mapping[str, float]] = {"valid": 1.0}
 
     ranges_m: Float[Array, " directions"]
     valid: Bool[Array, " directions"]

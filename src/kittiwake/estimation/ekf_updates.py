@@ -165,9 +165,10 @@ def from_range(
 def with_other_satellites(
     nominal: NominalState, covariance: Covariance, before: Integer, now: Integer
 ) -> tuple[NominalState, Covariance]:
-    """Return the state after a change of the number of satellites."""
+    """Return the state after a change of their number, which recordings without it leave at 0."""
     fewer, more = jnp.minimum(before, now), jnp.maximum(jnp.maximum(before, now), 1)
-    ratio = fewer.astype(covariance.dtype) / more.astype(covariance.dtype)
+    share = fewer.astype(covariance.dtype) / more.astype(covariance.dtype)
+    ratio = jnp.where(before == now, 1.0, share)
     kept = jnp.ones(ERRORS).at[SATELLITE_ERROR.start : SATELLITE_RATE.stop].set(_root(ratio))
     renewed = jnp.diag(1.0 - kept * kept)
     next_nominal = eqx.tree_at(

@@ -22,7 +22,8 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
     """Measurements of a file, held until the next row, in place of the simulated ones.
 
     The columns are those of a log: ``sensor.NAME.FIELD`` with the name ``sensor``, or the fields
-    alone without one. Fields that follow from others may be missing. The simulated measurement
+    alone without one. Fields that follow from others may be missing, and those that the measurement
+    has a value for. The simulated measurement
     counts as the one without errors.
 
     Attributes:
@@ -61,11 +62,11 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
         row = jnp.searchsorted(self.file.time_s, now_s, side="right") - 1
         values = jnp.asarray(self.file.values)[jnp.maximum(row, 0)]
         simulated, own = as_arrays(sample.measurement), self._own_columns()
+        kind = type(sample.measurement)
         recorded = {
-            # what is not recorded follows from the rest
-            name: (values[own[name]] if name in own else jnp.zeros(())).astype(
-                jnp.result_type(like)
-            )
+            name: (
+                values[own[name]] if name in own else jnp.asarray(_unrecorded(kind, name))
+            ).astype(jnp.result_type(like))
             for name, like in to_columns(simulated).items()
         }
         measurement = from_columns(type(simulated), recorded).consistent()
@@ -91,10 +92,17 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
         return {"": cls(file)}
 
 
+def _unrecorded(measurement: type[AbstractMeasurement], column: str) -> float:
+    """Return the value of a column that a file lacks; 0 where it follows from the others."""
+    fields = measurement.unrecorded.items()
+    return next((value for name, value in fields if column.startswith(name)), 0.0)
+
+
 def _measured_columns(measurement: type[AbstractMeasurement], length: int) -> list[str]:
-    """Return the columns of the fields that do not follow from others."""
+    """Return the columns that a file must have."""
+    optional = (*measurement.derived, *measurement.unrecorded)
     return [
         name
         for name in column_names(measurement, length)
-        if not any(name.startswith(derived) for derived in measurement.derived)
+        if not any(name.startswith(field) for field in optional)
     ]
