@@ -15,7 +15,7 @@ STATE = {
 
 
 def facts(**more):
-    return dict(state_facts(STATE | more))
+    return dict(state_facts(STATE | more, afloat=False))
 
 
 def test_state_has_words_and_units_and_no_negative_zero():
@@ -25,6 +25,14 @@ def test_state_has_words_and_units_and_no_negative_zero():
         "Vertical speed": "+0.00 m/s",
         "Heading": "090° E",
     }
+
+
+def test_a_vessel_has_a_place_instead_of_a_height():
+    assert state_facts(STATE | {"x_m": -0.01, "y_m": 12.34}, afloat=True) == [
+        ("Position", "x 0.0, y 12.3 m"),
+        ("Ground speed", "5.00 m/s"),
+        ("Heading", "090° E"),
+    ]
 
 
 def test_a_heading_is_below_360_degrees():

@@ -66,9 +66,10 @@ class GlancePanel:
             f"<b>{escape(self._context.selected)}</b>"
             f"<span>{scene_state.time_s:.1f} s</span>{self._speed(scene_state.time_s)}"
         )
+        known = state_facts(row, afloat=self._context.vehicle.dynamics.is_vessel)
         facts = "".join(
             f"<div><i>{name}</i><b>{value}</b></div>"
-            for name, value in (*state_facts(row), ("Control", escape(self._control(row))))
+            for name, value in (*known, ("Control", escape(self._control(row))))
         )
         self._html.content = (
             f'<div class="kw-glance">{instruments(row)}'
@@ -153,16 +154,26 @@ def instruments(row: Row) -> str:
     return horizon_svg(roll, pitch) + compass_svg(yaw, _wind(row))
 
 
-def state_facts(row: Row) -> list[tuple[str, str]]:
-    """Return names and values with units of what a pilot has to know; unknown ones are left out."""
+def state_facts(row: Row, *, afloat: bool) -> list[tuple[str, str]]:
+    """Return names and values with units of what a pilot has to know; unknown ones are left out.
+
+    Of what is ``afloat`` that is the position instead of height and vertical speed.
+    """
     x, y, z = (row[column] for column in VELOCITY_WORLD_MPS)
-    height = row[POSITION_WORLD_M[2]]
+    east, north, height = (row[column] for column in POSITION_WORLD_M)
     yaw_deg = float(_angles_deg(row)[2])
     heading = heading_deg(float(np.radians(yaw_deg)))
+    ground_speed = ("Ground speed", f"{hypot(x, y):.2f} m/s", x + y)
     facts = [
-        ("Height", f"{height:z.2f} m", height),
-        ("Ground speed", f"{hypot(x, y):.2f} m/s", x + y),
-        ("Vertical speed", f"{z:+z.2f} m/s", z),
+        *(
+            [("Position", f"x {east:z.1f}, y {north:z.1f} m", east + north), ground_speed]
+            if afloat
+            else [
+                ("Height", f"{height:z.2f} m", height),
+                ground_speed,
+                ("Vertical speed", f"{z:+z.2f} m/s", z),
+            ]
+        ),
         ("Heading", f"{heading % 359.5:03.0f}° {compass_point(heading)}", heading),
         *_wind_facts(row),
         *_battery_facts(row),
