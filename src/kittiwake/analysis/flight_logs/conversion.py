@@ -140,6 +140,8 @@ def _converted(
     if not chosen.any():
         if table.for_any_log:
             return
+        empty = [name for name, signal in signals.items() if not np.isfinite(signal.values).any()]
+        column = entries[empty[0] if empty else first].recorded
         message = f"{source}: '{column}' has no finite samples"
         raise table.error(("columns", names[0]), message)
     part = _Quantity(names, time[chosen], values[chosen], int(np.sum(~chosen)))

@@ -1,6 +1,6 @@
 """Playback of a recorded file at the command type that its columns name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from math import inf
@@ -68,8 +68,8 @@ class Playback(AbstractGuidance[tuple[()]]):
         begin_s: time in the file at which it begins.
         delay_s: time after which a value takes effect.
         sampling: how values between two rows are taken.
-        saturate: True to limit an actuator command to what the vehicle allows; False refuses a
-            file with more.
+        saturate: True to fly values of an actuator command beyond what the vehicle allows at its
+            limits; False refuses a file with such values.
     """
 
     file: Recording = eqx.field(converter=_with_quaternions)
@@ -93,10 +93,8 @@ class Playback(AbstractGuidance[tuple[()]]):
     def prepare(self, context: BuildContext) -> "Playback":
         if self.command_types() == (context.dynamics.command_type,):
             self._check_count(context.dynamics)
-            bounds = context.dynamics.command_bounds
-            if self.saturate:
-                return replace(self, file=_saturated(self.file, bounds))
-            _check_bounds(self.file, bounds)
+            if not self.saturate:
+                _check_bounds(self.file, context.dynamics.command_bounds)
         return self
 
     @override
@@ -226,23 +224,9 @@ def _printable(column: str) -> str:
     return "".join(shown)[:MAX_CHARACTERS]
 
 
-def _limits(
-    table: Recording, bounds: Mapping[str, tuple[Real, Real]]
-) -> Iterator[tuple[float, float]]:
-    """Yield the lower and upper limit of each column; infinite without one."""
-    for column in table.columns:
-        low, high = bounds.get(column, (-inf, inf))
-        yield float(low), float(high)
-
-
-def _saturated(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> Recording:
-    low, high = zip(*_limits(table, bounds), strict=True)
-    return replace(table, values=np.clip(table.values, low, high))
-
-
 def _check_bounds(table: Recording, bounds: Mapping[str, tuple[Real, Real]]) -> None:
-    limits = _limits(table, bounds)
-    for column, values, (low, high) in zip(table.columns, table.values.T, limits, strict=True):
+    for column, values in zip(table.columns, table.values.T, strict=True):
+        low, high = map(float, bounds.get(column, (-inf, inf)))
         outside = (values < low) | (values > high)
         if outside.any():
             row = int(outside.argmax())

@@ -1,10 +1,10 @@
 """Scenario that flies the commands of a flight log with one vehicle."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,8 +23,8 @@ COMMANDS_FILE = "commands.csv"
 FAR_BELOW_M = 1.0e4
 NOISE = "noise"
 LEAST_TIMES = 2
-# pauses of the commands that are as many times their usual interval are remarkable
-PAUSE = 10.0
+# pauses of the commands of as many times their usual interval and of this time are remarkable
+PAUSE, PAUSE_S = 10.0, 0.2
 
 
 def write_commands(log: FlightLog, folder: Path) -> None:
@@ -95,36 +95,64 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float, log: FlightLog) -
     return _with_guidance(vehicle, guidance, rate_hz, _start(log))
 
 
-def command_notes(log: FlightLog, scenario: Scenario) -> tuple[str, ...]:
-    """Return sentences about commands beyond the vehicle's limits, and about pauses of them."""
+def command_notes(
+    log: FlightLog, scenario: Scenario, spans: Sequence[tuple[float, float]]
+) -> tuple[str, ...]:
+    """Return sentences about commands beyond the vehicle's limits, and about pauses of them.
+
+    Args:
+        log: the flight log.
+        scenario: the scenario that flies it.
+        spans: begin and end of the parts that count, in seconds.
+    """
     (vehicle,) = scenario.vehicles.values()
     bounds = vehicle.dynamics.command_bounds
-    found = []
+    found: list[str] = []
+    paused: dict[_Pauses, list[str]] = {}
     for name, signal in log.signals.items():
         if not name.startswith(COMMAND):
             continue
+        within = np.any(
+            [(signal.time_s >= begin) & (signal.time_s <= end) for begin, end in spans], axis=0
+        )
         low, high = map(float, bounds.get(name.removeprefix(COMMAND), (-inf, inf)))
-        beyond = int(np.sum((signal.values < low) | (signal.values > high)))
+        beyond = int(np.sum(within & ((signal.values < low) | (signal.values > high))))
         if beyond:
             found.append(
-                f"{name}: {beyond} of {len(signal.values)} values lie beyond the vehicle's limits, "
+                f"{name}: {beyond} of {int(within.sum())} values lie beyond the vehicle's limits, "
                 f"{low:g} to {high:g}, and are flown at them"
             )
-        if pause := _longest_pause(signal.time_s):
-            found.append(
-                f"{name}: no values for {pause[1] - pause[0]:.3g} s from {pause[0]:.5g} s on, over "
-                "which the last one is held"
-            )
+        if pauses := _pauses(signal.time_s, spans):
+            paused.setdefault(pauses, []).append(name)
+    for pauses, names in paused.items():
+        number, longest_s, begin_s = pauses
+        words = "no values for" if number == 1 else f"{number} pauses, the longest of"
+        found.append(
+            f"{', '.join(names)}: {words} {longest_s:.3g} s from {begin_s:.5g} s on, over which "
+            "the last one is held"
+        )
     return tuple(found)
 
 
-def _longest_pause(time_s: np.ndarray) -> tuple[float, float] | None:
-    """Return begin and end of the longest interval, if it is remarkable."""
-    intervals = np.diff(time_s)
-    if not intervals.size or intervals.max() < PAUSE * np.median(intervals):
+class _Pauses(NamedTuple):
+    """Number of the pauses, the length of the longest one, and its begin."""
+
+    number: int
+    longest_s: float
+    begin_s: float
+
+
+def _pauses(time_s: np.ndarray, spans: Sequence[tuple[float, float]]) -> _Pauses | None:
+    """Return the remarkable pauses that overlap the spans, that after the last value included."""
+    ends_s = np.append(time_s, max([float(time_s[-1]), *(end for _, end in spans)]))
+    intervals = np.diff(ends_s)
+    usual_s = float(np.median(intervals[intervals > 0.0])) if (intervals > 0.0).any() else 0.0
+    overlaps = [(ends_s[:-1] < end) & (ends_s[1:] > begin) for begin, end in spans]
+    long = (intervals > max(PAUSE * usual_s, PAUSE_S)) & np.any(overlaps, axis=0)
+    if not long.any():
         return None
-    place = int(intervals.argmax())
-    return float(time_s[place]), float(time_s[place + 1])
+    place = int(np.where(long, intervals, 0.0).argmax())
+    return _Pauses(int(long.sum()), float(intervals[place]), float(ends_s[place]))
 
 
 def noise_keys(scenario: Scenario) -> tuple[str, ...]:

@@ -183,7 +183,6 @@ class _Identification:
         progress: Callable[[int], None],
     ) -> None:
         self._log, self._progress, self._described = log, progress, scenario
-        self._notes = command_notes(log, scenario)
         self._noise = noise_keys(scenario)
         scenario = with_changes(scenario, [f"{key}=0" for key in self._noise])
         simulation = Simulation(scenario)
@@ -248,7 +247,9 @@ class _Identification:
             spans=(train, test),
             window_s=self._flights.length_s,
             windows=(len(windows), len(judged)),
-            notes=self._notes,
+            notes=command_notes(
+                self._log, self._described, [span for span in (train, test) if span]
+            ),
             without_noise=self._noise,
             evaluations=found.evaluations,
             predictions=predictions,
@@ -312,7 +313,7 @@ class _Identification:
         begin_s, end_s = self._whole_s
         earliest_s = begin_s + self._flights.settle_s
         low, high = (earliest_s, end_s) if given is None else given
-        if low >= high:
+        if not low < high:
             message = f"`{name}`: got {low:g}:{high:g}; the end must be after the begin"
             raise ScenarioError(message)
         if not begin_s <= low < end_s:

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from kittiwake.core.columns import column_names, required_columns
+from kittiwake.core.columns import column_names, from_columns, required_columns
 from kittiwake.core.commands import (
     AttitudeThrottle,
     PositionYaw,
@@ -50,7 +50,7 @@ def test_rotor_speeds_have_a_column_for_each_rotor():
     )
 
 
-def test_commands_beyond_the_limits_are_refused_or_saturated():
+def test_commands_beyond_the_limits_are_refused_or_left_to_the_vehicle():
     columns = column_names(AttitudeThrottle)
     rows = np.tile([0.0, 0.0, 0.5, 0.0, 11.0], (2, 1))
     rows[1, columns.index("throttle")] = 1.25
@@ -62,8 +62,12 @@ def test_commands_beyond_the_limits_are_refused_or_saturated():
     with pytest.raises(ScenarioError, match=message):
         Playback(file).prepare(context)
     flown = Playback(file, saturate=True).prepare(context)
-    rows[1, columns.index("throttle")] = 1.0
     np.testing.assert_array_equal(flown.file.values, rows)
+    # as all commands of a flight are limited
+    command = dynamics.limit_command(
+        from_columns(AttitudeThrottle, dict(zip(columns, rows[1], strict=True)))
+    )
+    assert command.throttle == 1.0
 
 
 def test_angles_beside_a_thrust_stand_for_its_quaternion():
