@@ -92,6 +92,9 @@ def test_status_is_the_most_important_fact():
     assert live_status(session(paused=True), row, afloat=False) == ("Paused", False)
     stopped = row | {"act_rotor_0_radps": 0.0}
     assert live_status(session(), stopped, afloat=False) == ("Motors off", False)
+    fallen = row | {"qw": 0.1, "qx": 0.99, "qy": 0.1, "qz": 0.0}
+    assert live_status(session(), fallen | {"contact": 0.0}, afloat=False) == ("Flying", False)
+    assert live_status(session(), fallen | {"contact": 1.0}, afloat=False) == ("Turned over", True)
     assert live_status(session(), row | {"status": 2.0}, afloat=False) == ("Lost", True)
     assert live_status(session(ended=True), row, afloat=False) == ("Ended", False)
     lost = session(ended=True, reason="tern lost: z_m = -1 is not above 0")
