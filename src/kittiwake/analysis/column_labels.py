@@ -12,6 +12,7 @@ UNITS = {ending: (symbol, 1.0) for ending, symbol in UNIT_SYMBOLS.items()} | {
     "rad": ("deg", degrees(1.0)),
     "radps": ("deg/s", degrees(1.0)),
     "t": ("µT", 1e6),
+    "deg": ("deg", 1.0),
 }
 # words of shafts, whose speeds are not usual in degrees
 SHAFTS = {"rotor", "speeds", "left", "right"}

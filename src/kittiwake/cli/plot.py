@@ -225,7 +225,7 @@ def _draw_sweep(
     from kittiwake.runtime.sweeps.sweep import results_of, sweep_logs
 
     results = results_of(folder)
-    save_picture(results, success, **form)
+    typer.echo(f"The picture is {save_picture(results, success, **form)}")
     flown = results.flown()["run"].tolist()
     count = min(count, len(flown))
     chosen = [flown[place * len(flown) // count] for place in range(count)]
@@ -240,7 +240,9 @@ def _draw_sweep(
                 yield log
 
         page = draw_bands(logs(), form["style"])
-    page.save(folder / f"{PICTURE}.{form['file_format']}")
+    path = folder / f"{PICTURE}.{form['file_format']}"
+    page.save(path)
+    typer.echo(f"Percentiles: {path}")
 
 
 def _form(file_format: str | None, style: str) -> PictureForm:

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from kittiwake.analysis.plots.style import PAPER
+from kittiwake.analysis.plots.sweep import draw_sweep
 from kittiwake.analysis.sweep_results import SweepResults, wilson
 from kittiwake.core.errors import LogError, ScenarioError
 
@@ -93,7 +95,7 @@ def test_compared_controllers_have_rates_and_a_panel(tmp_path):
     assert {name: rate[:2] for name, rate in rates.items()} == {"lee": (2, 3), "position": (1, 2)}
     assert {*results.influences()} == {"controllers", "world.wind.from_deg"}
     panels = {ax.get_xlabel(): ax for ax in results.plot().axes[:2]}
-    labels = [text.get_text() for text in panels["controllers"].get_xticklabels()]
+    labels = [text.get_text() for text in panels["Controllers"].get_xticklabels()]
     assert labels == ["lee", "position"]
 
 
@@ -137,7 +139,23 @@ def test_the_page_of_a_sweep_is_drawn(results, condition):
     page = results.plot(condition)
     assert "succeeded" in page.get_suptitle()
     labels = [ax.get_xlabel() for ax in page.axes]
-    assert labels[0] == "world.wind.from_deg"
+    assert labels[0] == "wind: from [deg]"
+
+
+def test_results_are_drawn_where_success_tells_nothing(tmp_path):
+    table = TABLE.assign(status="completed")
+    page = SweepResults(tmp_path, {"world.wind.from_deg": [0.0, 90.0]}, table).plot()
+    (rates, histogram) = page.axes
+    assert rates.get_ylabel() == histogram.get_xlabel() == "drone: tracking rms [m]"
+    np.testing.assert_allclose(rates.lines[0].get_ydata(), [0.4, 0.25])
+    assert histogram.get_legend() is None
+
+
+def test_a_page_for_a_paper_is_a_column_without_a_title(results):
+    page = draw_sweep(results, style=PAPER)
+    assert page.get_suptitle() == ""
+    lefts = {round(ax.get_position().x0, 3) for ax in page.axes}
+    assert len(lefts) == 1
 
 
 def test_a_page_without_any_result_is_drawn(tmp_path):
@@ -168,7 +186,7 @@ def test_the_number_that_matters_comes_first(tmp_path):
     assert influences["vehicles.a.idle"] < 0.01
     # the map is that of the first two
     labels = [ax.get_xlabel() for ax in results.plot().axes]
-    assert labels[:4] == [*influences, "vehicles.a.decisive"]
+    assert labels[:4] == ["a: decisive", "a: half", "a: idle", "a: decisive"]
     assert set(results.influences("vehicles.a.idle >= 0").values()) == set(influences.values())
     always = SweepResults(tmp_path, {}, table.assign(status="completed"))
     assert set(always.influences().values()) == {0.0}

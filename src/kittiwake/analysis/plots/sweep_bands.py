@@ -13,7 +13,7 @@ from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, Table
 from kittiwake.core.errors import LogError
 
 PICTURE = "bands"
-ROW_IN = 2.3
+ROW_IN, NARROW_ROW_IN = 2.3, 1.4
 MAX_VEHICLES = 3
 TIMES = 400
 # of the runs that still fly, where there are percentiles
@@ -43,19 +43,24 @@ def draw_bands(logs: Iterable[Log], style: PlotStyle = REPORT) -> PageFigure:
     names = [*dict.fromkeys(name for own in series for name in own)][:MAX_VEHICLES]
     end_s = max(time_s[-1] for own in series for time_s, _ in own.values())
     times_s = np.linspace(0.0, end_s, TIMES)
+    columns = len(QUANTITIES) if style.wide else 1
+    rows = len(names) * len(QUANTITIES) // columns
     with style.context():
-        page = PageFigure(style, 0.6 + ROW_IN * len(names))
-        axes = page.subplots(len(names), len(QUANTITIES), squeeze=False, sharex=True)
-        for row, name in zip(axes, names, strict=True):
+        page = PageFigure(style, 0.6 + (ROW_IN if style.wide else NARROW_ROW_IN) * rows)
+        axes = page.subplots(rows, columns, squeeze=False, sharex=True)
+        places = iter(axes.ravel())
+        for name in names:
             runs = [own[name] for own in series if name in own]
-            for index, (ax, label) in enumerate(zip(row, QUANTITIES, strict=True)):
+            for index, label in enumerate(QUANTITIES):
                 values = [_at(times_s, own_s, quantities[:, index]) for own_s, quantities in runs]
+                ax = next(places)
                 _draw_percentiles(ax, times_s, np.array(values))
                 ax.set(title=f"{name}: {label}")
         for ax in axes[-1]:
             ax.set(xlabel="time (s)")
-        words = "5 to 95 % pale, 25 to 75 % dark, median"
-        page.suptitle(f"{len(series)} runs: {words}", x=0.01, ha="left")
+        if style.titled:
+            words = "5 to 95 % pale, 25 to 75 % dark, median"
+            page.suptitle(f"{len(series)} runs: {words}", x=0.01, ha="left")
         page.tight_layout()
     return page
 
