@@ -58,6 +58,29 @@ def test_a_map_says_whose_samples_it_shows_and_where_the_shore_is(run):
     assert legend.legend_handles[0].get_linestyle() == "-"
 
 
+def test_the_map_from_samples_has_gaps_where_none_is_near(run):
+    log, scenario = Log.read(run), load_scenario(str(run / "scenario.yaml"))
+    whole = draw_survey(log, scenario, probe_samples(log))
+    west = []
+    for probe in probe_samples(log):
+        near = probe.positions_world_m[:, 0] < 8.0
+        kept = {part: getattr(probe, part)[near] for part in ("time_s", "values")}
+        west.append(replace(probe, positions_world_m=probe.positions_world_m[near], **kept))
+    half = draw_survey(log, scenario, west)
+
+    def known(figure, from_m, to_m):
+        """Share of the cells between two eastings in which the map has a value."""
+        (image,) = [found for ax in figure.axes[1:] for found in ax.images if ax.get_xlabel()]
+        cells = np.ma.getdata(image.get_array())
+        edges = np.linspace(*image.get_extent()[:2], cells.shape[1])
+        return np.isfinite(cells[:, (edges > from_m) & (edges < to_m)]).mean()
+
+    assert known(whole, 1.0, 19.0) > 0.4
+    assert known(half, 12.0, 19.0) == 0.0
+    # three quarters of the spacing beyond the last sample
+    assert known(half, 1.0, 8.0) > 0.4
+
+
 def test_the_water_within_the_margin_is_dashed_inside_the_shore():
     paths = shore_paths(load_scenario("survey-lake"))
     shores = [path for path in paths if path.label == "shore"]

@@ -201,6 +201,17 @@ def interpolated(
     return (weights * values[indices]).sum(axis=1) / weights.sum(axis=1)
 
 
+def distance_m(
+    at_m: Float64[np.ndarray, "samples 2"], positions_m: Places
+) -> Float64[np.ndarray, " places"]:
+    """Return the distance to the nearest sample."""
+    # as above
+    from scipy.spatial import KDTree
+
+    away, _ = KDTree(at_m).query(positions_m)
+    return np.asarray(away)
+
+
 def _places_in(water: Any) -> Places:
     """Return the centers of regular cells in a water area."""
     import shapely

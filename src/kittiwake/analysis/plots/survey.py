@@ -20,15 +20,24 @@ from kittiwake.analysis.plots.style import (
     PlotStyle,
     shortened,
 )
-from kittiwake.analysis.survey import ProbeSamples, TrueField, coverages, probe_samples
+from kittiwake.analysis.survey import (
+    ProbeSamples,
+    TrueField,
+    coverages,
+    distance_m,
+    interpolated,
+    probe_samples,
+)
 from kittiwake.analysis.table import POSITION_WORLD_M
 from kittiwake.scenario.load import load_recorded
 from kittiwake.scenario.scenario import Scenario
 
 CELLS = 150
 MAX_SAMPLES = 5000
-# shares of a page, and of its map, in the full width
-PAGE_SHARE, MAP_SHARE = 0.7, 0.75
+# share of a map in the width of a page
+MAP_SHARE = 0.4
+# share of the spacing of lanes that a sample tells of, and lanes across a map without any
+REACH, LANES_ACROSS = 0.75, 20.0
 # markers of vehicles, in turn
 MARKERS = ("o", "s", "^", "D", "v", "P")
 MAX_NAMED, MAX_NAME = 6, 14
@@ -78,18 +87,55 @@ def draw_survey(
     ]
     colors = ColorScale.of(known, f"{name} ({unit})" if unit else name)
     counts = ", ".join(f"{probe.vehicle} ({len(probe.values):,})" for probe in probes)
-    note = "In the background: the true field at the end of the flight, in the same colors."
-    panel = PlanPanel(tuple(paths), low, high, None, colors, truth, MAP_SHARE)
+    reach_m = _reach_m(scenario, low, high)
+    mapped = _mapped(scenario, probes, low, high, reach_m)
+    given = PlanPanel(tuple(paths), low, high, None, colors, truth, MAP_SHARE, ("samples",))
+    made = PlanPanel(tuple(shores), low, high, None, colors, mapped, MAP_SHARE, ("map",))
+    background = "" if truth is None else " over the true field at the end of the flight"
     return compose(
         PlotPage(
             title=f"{name}: samples of {counts}",
-            notes=() if truth is None else (note,),
-            columns=(PanelColumn((panel,)),),
+            notes=(
+                f"Samples{background}, and the map that they give by inverse distances: white "
+                f"where none is within {reach_m:.3g} m.",
+            ),
+            columns=(PanelColumn((given,)), PanelColumn((made,))),
             key=tuple(path_entries(paths)),
-            width=PAGE_SHARE,
         ),
         style,
     )
+
+
+def _reach_m(scenario: Scenario, low: np.ndarray, high: np.ndarray) -> float:
+    """Return the distance up to which a sample tells of a place.
+
+    It is a part of the widest spacing of lanes, so that a lane that was left out is seen.
+    """
+    spacings = [pattern.lane_spacing_m for pattern in coverages(scenario).values()]
+    known = [float(spacing) for spacing in spacings if spacing is not None]
+    return REACH * max(known, default=float((high - low).max()) / LANES_ACROSS)
+
+
+def _mapped(
+    scenario: Scenario,
+    probes: Sequence[ProbeSamples],
+    low: np.ndarray,
+    high: np.ndarray,
+    reach_m: float,
+) -> np.ndarray:
+    """Return the map from the samples, from the south on; NaN outside the water and in gaps."""
+    cells, shape = _cells(low, high)
+    places = np.concatenate([probe.positions_world_m[:, :2] for probe in probes])
+    values = np.concatenate([probe.values for probe in probes])
+    known = distance_m(places, cells) <= reach_m
+    if waters := [one.water(scenario.world.origin) for one in coverages(scenario).values()]:
+        import shapely
+
+        known &= shapely.contains_xy(shapely.union_all(waters), *cells.T)
+    found = np.full(len(cells), np.nan)
+    if known.any():
+        found[known] = interpolated(places, values, cells[known])
+    return found.reshape(shape)
 
 
 def shore_paths(scenario: Scenario) -> list[MapPath]:
@@ -149,11 +195,17 @@ def _truth(
     truth = TrueField.of(scenario, probes[0].field, int(seed), log)
     if truth is None:
         return None
+    cells, shape = _cells(low, high)
+    end_s = max(float(probe.time_s[-1]) for probe in probes)
+    return truth.at(cells, end_s).reshape(shape)
+
+
+def _cells(low: np.ndarray, high: np.ndarray) -> tuple[np.ndarray, tuple[int, int]]:
+    """Return the centers of the cells of a map, row by row from the south, and their shape."""
     cell = float((high - low).max()) / CELLS
     columns, rows = (max(int(count), 1) for count in (high - low) / cell)
     x, y = np.meshgrid(
         low[0] + (np.arange(columns) + 0.5) * (high[0] - low[0]) / columns,
         low[1] + (np.arange(rows) + 0.5) * (high[1] - low[1]) / rows,
     )
-    end_s = max(float(probe.time_s[-1]) for probe in probes)
-    return truth.at(np.stack([x.ravel(), y.ravel()], axis=1), end_s).reshape(rows, columns)
+    return np.stack([x.ravel(), y.ravel()], axis=1), (rows, columns)
