@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from io import BytesIO
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -147,12 +148,13 @@ class PageFigure(Figure):
         FigureCanvasAgg(self)
         self.plot_style = plot_style
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | PathLike[str]) -> None:
         """Write the page in the format that the file name ends with, or as PNG.
 
         Raises:
             LogError: if it cannot be written.
         """
+        path = Path(path)
         file_format = path.suffix.removeprefix(".") or "png"
         undated = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
         with output_file(path) as unfinished, self.plot_style.context():
