@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,11 @@ from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.core.extras import import_optional
 from kittiwake.geometry.geodesy import (
     Geodetic,
-    geodetic_from_ecef,
+    geodetic_at,
     tangent_plane,
     utm_from_geodetic,
     utm_zone,
 )
-from kittiwake.geometry.vec3 import Vec3
 from kittiwake.scenario.parameters import build_component
 from kittiwake.world.world import Origin
 
@@ -138,12 +138,21 @@ def geodetic_places(
     origin: Origin, positions_world_m: Float64[np.ndarray, "samples 3"]
 ) -> list[Geodetic]:
     """Return positions in the world as positions on the Earth."""
-    latitude, longitude = float(origin.latitude_rad), float(origin.longitude_rad)
-    frame = tangent_plane(Geodetic(latitude, longitude, float(origin.altitude_m)))
-    return [
-        geodetic_from_ecef(frame.ecef_from_local(Vec3(*place)))
-        for place in positions_world_m.tolist()
-    ]
+    center_m, axes = _frame(
+        float(origin.latitude_rad), float(origin.longitude_rad), float(origin.altitude_m)
+    )
+    return [geodetic_at(*place) for place in (center_m + positions_world_m @ axes).tolist()]
+
+
+@cache
+def _frame(
+    latitude_rad: float, longitude_rad: float, altitude_m: float
+) -> tuple[Float64[np.ndarray, " 3"], Float64[np.ndarray, "3 3"]]:
+    """Return the Earth-centered origin of a tangent plane, and its axes as rows."""
+    frame = tangent_plane(Geodetic(latitude_rad, longitude_rad, altitude_m))
+    return np.asarray(frame.origin_ecef_m.array), np.stack(
+        [axis.array for axis in (frame.east, frame.north, frame.up)]
+    )
 
 
 def _points(

@@ -134,7 +134,11 @@ def ecef_from_geodetic(place: Geodetic) -> Vec3:
 
 def geodetic_from_ecef(position_ecef_m: Vec3) -> Geodetic:
     """Return latitude, longitude and height of an Earth-centered position."""
-    x, y, z = (float(c) for c in (position_ecef_m.x, position_ecef_m.y, position_ecef_m.z))
+    return geodetic_at(*map(float, (position_ecef_m.x, position_ecef_m.y, position_ecef_m.z)))
+
+
+def geodetic_at(x: float, y: float, z: float) -> Geodetic:
+    """Return latitude, longitude and height of Earth-centered coordinates."""
     from_axis = math.hypot(x, y)
     second_eccentricity_squared = ECCENTRICITY_SQUARED / (1.0 - ECCENTRICITY_SQUARED)
     parametric = math.atan2(z, from_axis * (1.0 - FLATTENING))

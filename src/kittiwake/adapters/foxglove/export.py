@@ -133,7 +133,8 @@ class _FlightScene:
         known = np.asarray(np.isfinite(values).all(axis=1))
         names = [name for name, there in zip(self._names, known, strict=True) if there]
         positions, q = values[known, :3], values[known, 3:]
-        bodies = self._bodies.poses(scene_state)
+        # vehicles are rigid here: their parts have the poses of the beginning
+        bodies = self._bodies.poses(scene_state) if first or self._platforms else []
         yield (
             TRANSFORMS,
             "foxglove.FrameTransforms",
