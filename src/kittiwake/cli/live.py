@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kittiwake.analysis.run_outcome import LEFT
 from kittiwake.cli.page import PageOptions, announced, open_site
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import import_optional
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from kittiwake.scenario.scenario import Scenario
 
 FASTEST = "max"
-# reason of a flight that ends since another one is shown
-LEFT = "left for the start page"
 
 Speed = Annotated[
     str | None, typer.Option(metavar="X", help=f"Ratio to real time, or {FASTEST}; default 1.")

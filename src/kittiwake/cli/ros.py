@@ -58,8 +58,8 @@ def fly_by_ros(
 
 def _wait_for_restart(session: "Session", log: "Log", node: "RosNode") -> bool:
     """Wait for the restart of a failed flight; return False if there is none."""
+    from kittiwake.analysis.run_outcome import STOPPED
     from kittiwake.runtime.interrupt import stop_requests
-    from kittiwake.runtime.loop import STOPPED
 
     reason = (log.summary or {})["reason"] or ""
     if session.closed or not reason or reason.startswith(STOPPED):

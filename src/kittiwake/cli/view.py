@@ -261,7 +261,7 @@ def _replay(site: "CockpitSite", shown: _Recording) -> None:
 def _fly(site: "CockpitSite", shown: _Flight, *, quiet: bool) -> bool:
     """Fly a scenario until another choice is made; return False if Ctrl-C ends it instead."""
     from kittiwake.analysis.run_folder import default_folder, run_folder, save_picture
-    from kittiwake.runtime.loop import STOPPED
+    from kittiwake.analysis.run_outcome import STOPPED
 
     scenario = shown.scenario
     default = default_folder(scenario.name)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from kittiwake.analysis.log import SUMMARY_FILE
 from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.run_folder import RUNS
+from kittiwake.analysis.run_outcome import outcome_text
 from kittiwake.scenario import library
 
 # runs and files on the page; files are one row, so that the library is seen below them
@@ -76,8 +77,7 @@ def _recorded_run(folder: Path) -> RecordedRun:
             summary = json.loads(file.read_text("utf-8"))
     if not isinstance(summary, dict):
         return RecordedRun(folder.name, "", "no summary")
-    outcome = ": ".join(str(summary[key]) for key in ("status", "reason") if summary.get(key))
-    return RecordedRun(folder.name, str(summary.get("scenario", "")), outcome)
+    return RecordedRun(folder.name, str(summary.get("scenario", "")), outcome_text(summary))
 
 
 def chosen_scenario(name: str) -> ScenarioChoice | None:

@@ -25,7 +25,6 @@ from kittiwake.sim.state import FleetState
 from kittiwake.tasks.task_commander import next_reward_tick
 
 # first words of the reason of a flight that the user has ended
-STOPPED = "stopped by the user"
 
 
 @dataclass

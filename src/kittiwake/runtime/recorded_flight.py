@@ -23,11 +23,12 @@ from kittiwake.analysis.run_folder import (
     write_scenario,
     written_digests,
 )
+from kittiwake.analysis.run_outcome import STOPPED
 from kittiwake.core.errors import LogError
 from kittiwake.core.parameters import Parameters
 from kittiwake.runtime.flight_record import FlownFlight
 from kittiwake.runtime.interrupt import Interrupted, StopRequests, stop_requests
-from kittiwake.runtime.loop import STOPPED, Flight
+from kittiwake.runtime.loop import Flight
 from kittiwake.runtime.recorder import Recorder
 from kittiwake.runtime.row_layout import RowBlock, RowLayout
 from kittiwake.scenario.scenario import Scenario

@@ -6,10 +6,11 @@ from pathlib import Path
 from queue import SimpleQueue
 
 from kittiwake.analysis.log import Log
+from kittiwake.analysis.run_outcome import STOPPED
 from kittiwake.analysis.table import Event
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.live_executor import BLOCKS_HZ, LiveExecutor
-from kittiwake.runtime.loop import STOPPED, Flight, Follow
+from kittiwake.runtime.loop import Flight, Follow
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.recorded_flight import fly_into
 from kittiwake.runtime.row_layout import RowBlock

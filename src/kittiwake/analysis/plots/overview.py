@@ -58,6 +58,7 @@ from kittiwake.analysis.plots.traces import (
     time_span_s,
     without_value,
 )
+from kittiwake.analysis.run_outcome import outcome_text
 from kittiwake.analysis.summary import in_digits
 from kittiwake.core.errors import LogError
 
@@ -256,10 +257,7 @@ def _loss_entries(losses: Mapping[str, Loss]) -> list[Artist]:
 def _description(log: Log, losses: Mapping[str, Loss]) -> str:
     """Return vehicles, duration, seed and outcome of a run."""
     summary = log.summary or {}
-    status, reason = str(summary.get("status") or ""), summary.get("reason")
-    # a reason such as "gull: diverged: ..." contains the status
-    outcome = str(reason) if reason and status in str(reason) else status
-    outcome = f"{status}: {reason}" if reason and outcome == status else outcome
+    outcome = outcome_text(summary)
     duration_s = _known(summary.get("duration_s"))
     if duration_s is None:
         ends = [float(table.values[-1, 0]) for table in log.tables.values() if len(table.values)]
