@@ -64,7 +64,7 @@ def many_pelicans(count, precision, engine=None):
 
 @pytest.mark.parametrize(
     ("precision", "tolerance"),
-    slow_besides([("float32", 1e-4)], [("float32", 1e-4), ("float64", 1e-9)]),
+    [("float32", 1e-4), pytest.param("float64", 1e-9, marks=pytest.mark.slow)],
 )
 def test_vehicles_that_share_a_loop_fly_alike_in_any_number_of_them(precision, tolerance):
     by_simd, by_xla = (many_pelicans(37, precision, engine) for engine in (None, "xla"))
