@@ -3,8 +3,8 @@
 A line that ends with ``<!-- table: FAMILY -->`` becomes the table of a registry, with the equations
 of its entries from the docstrings of their modules, and their parameters. One that ends with
 ``<!-- model: FAMILY NAME -->`` becomes the equations of one entry, one that ends with
-``<!-- module: PATH -->`` those of a module, and ``<!-- file: PATH -->`` a file. What is before the marker is for readers of the raw
-page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
+``<!-- module: PATH -->`` those of a module, and ``<!-- file: PATH -->`` a file. What is before the
+marker is for readers of the raw page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
 import importlib
