@@ -201,7 +201,7 @@ def interpolated(
     return (weights * values[indices]).sum(axis=1) / weights.sum(axis=1)
 
 
-def distance_m(
+def nearest_sample_m(
     at_m: Float64[np.ndarray, "samples 2"], positions_m: Places
 ) -> Float64[np.ndarray, " places"]:
     """Return the distance to the nearest sample."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from jaxtyping import Float64
+from jaxtyping import Bool, Float64
 
 POSITION_WORLD_M = ("x_m", "y_m", "z_m")
 Q_WORLD_FROM_BODY = ("qw", "qx", "qy", "qz")
@@ -87,6 +87,18 @@ def roll_pitch_yaw_deg(
     pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
     yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
     return np.degrees(np.stack([roll, pitch, yaw], axis=1))
+
+
+def lies_on_its_back(
+    rows: Float64[np.ndarray, "rows 3"],
+) -> Bool[np.ndarray, " rows"]:
+    """Return True where a body touches a surface with its z axis pointing down.
+
+    Args:
+        rows: the columns ``qx``, ``qy`` and ``contact``.
+    """
+    x, y, contact = rows.T
+    return (contact > 0.0) & (x * x + y * y > 0.5)
 
 
 @dataclass(frozen=True)

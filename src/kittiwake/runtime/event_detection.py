@@ -23,6 +23,7 @@ from kittiwake.analysis.table import (
     TOUCHED_DECK,
     Event,
     Table,
+    lies_on_its_back,
 )
 from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.vehicle_step import NON_FINITE
@@ -228,8 +229,7 @@ class EventDetector:
 
 def _turned_over(table: Table) -> Float64[np.ndarray, " rows"]:
     """Return 1 where a vehicle touches a surface with its z axis pointing down, else 0."""
-    x, y, feet = table.part(("qx", "qy", CONTACT)).T
-    return ((feet > 0.0) & (x * x + y * y > 0.5)).astype(float)
+    return lies_on_its_back(table.part(("qx", "qy", CONTACT))).astype(float)
 
 
 def _touchdown(table: Table, row: int) -> str:

@@ -24,8 +24,8 @@ from kittiwake.analysis.survey import (
     ProbeSamples,
     TrueField,
     coverages,
-    distance_m,
     interpolated,
+    nearest_sample_m,
     probe_samples,
 )
 from kittiwake.analysis.table import POSITION_WORLD_M
@@ -127,7 +127,7 @@ def _mapped(
     cells, shape = _cells(low, high)
     places = np.concatenate([probe.positions_world_m[:, :2] for probe in probes])
     values = np.concatenate([probe.values for probe in probes])
-    known = distance_m(places, cells) <= reach_m
+    known = nearest_sample_m(places, cells) <= reach_m
     if waters := [one.water(scenario.world.origin) for one in coverages(scenario).values()]:
         import shapely
 

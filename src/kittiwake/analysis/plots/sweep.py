@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from jaxtyping import Float64
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 
@@ -94,18 +95,8 @@ def draw_sweep(
 
 def _draw_rates(ax: Axes, name: str, rates: dict[Any, Rate]) -> None:
     """Draw the rates of success over numbers, or for each text, with their intervals."""
-    values = [*rates]
-    places = _places(ax.xaxis, name, values)
-    shares, low, high = (
-        100.0 * np.array([(one.share, one.low, one.high) for one in rates.values()]).T
-    )
-    if isinstance(values[0], str):
-        ax.vlines(places, low, high, color=PALE, linewidth=6.0)
-        ax.plot(places, shares, color=HUES[0], marker="o", linestyle="none")
-        ax.margins(x=0.5 / len(values))
-    else:
-        ax.fill_between(places, low, high, color=PALE, linewidth=0.0)
-        ax.plot(places, shares, color=HUES[0], marker="o", markersize=3.0)
+    shares = np.array([(one.low, one.share, one.high) for one in rates.values()])
+    _draw_bands(ax, name, [*rates], 100.0 * shares)
     ax.set(ylim=(-3.0, 103.0), ylabel="success (%)")
 
 
@@ -118,6 +109,14 @@ def _draw_results(ax: Axes, results: SweepResults, name: str, column: str) -> No
     found = np.array(
         [np.percentile(part, BAND_PERCENT) if len(part) else np.full(3, np.nan) for part in parts]
     )
+    _draw_bands(ax, name, values, found)
+    ax.set(ylabel=shortened(label.text, MAX_NAME // 2))
+
+
+def _draw_bands(
+    ax: Axes, name: str, values: Sequence[Any], found: Float64[np.ndarray, "values 3"]
+) -> None:
+    """Draw low, middle and high numbers over varied numbers, or for each varied text."""
     low, middle, high = found.T
     places = _places(ax.xaxis, name, values)
     if isinstance(values[0], str):
@@ -127,7 +126,6 @@ def _draw_results(ax: Axes, results: SweepResults, name: str, column: str) -> No
     else:
         ax.fill_between(places, low, high, color=PALE, linewidth=0.0)
         ax.plot(places, middle, color=HUES[0], marker="o", markersize=3.0)
-    ax.set(ylabel=shortened(label.text, MAX_NAME // 2))
 
 
 def _label(name: str) -> ColumnLabel:

@@ -15,6 +15,7 @@ from kittiwake.analysis.table import (
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
     VELOCITY_WORLD_MPS,
+    lies_on_its_back,
     roll_pitch_yaw_deg,
 )
 from kittiwake.cockpit.flight_instruments import (
@@ -132,18 +133,13 @@ def live_status(session: Session, row: Row, *, afloat: bool) -> tuple[str, bool]
         return "Paused", False
     if not session.executor.ready:
         return "Preparing", False
-    if not afloat and _lies_on_its_back(row):
+    turned = np.array([[row.get(column, 0.0) for column in ("qx", "qy", CONTACT)]])
+    if not afloat and lies_on_its_back(turned).all():
         return "Turned over", True
     speeds = [value for column, value in row.items() if column.startswith(ROTOR)]
     if speeds and max(map(abs, speeds)) < LEAST_ROTOR_RADPS:
         return "Motors off", False
     return ("Under way" if afloat else "Flying"), False
-
-
-def _lies_on_its_back(row: Row) -> bool:
-    """Return True for a body that touches something with its z axis below the horizon."""
-    touches = row.get(CONTACT, 0.0) > 0.0
-    return touches and row["qx"] ** 2 + row["qy"] ** 2 > 0.5
 
 
 def speed_text(factor: float | None, asked: float) -> str:

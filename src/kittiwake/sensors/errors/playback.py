@@ -23,8 +23,7 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
 
     The columns are those of a log: ``sensor.NAME.FIELD`` with the name ``sensor``, or the fields
     alone without one. Fields that follow from others may be missing, and those that the measurement
-    has a value for. The simulated measurement
-    counts as the one without errors.
+    has a value for. The simulated measurement counts as the one without errors.
 
     Attributes:
         file: recorded measurements.
