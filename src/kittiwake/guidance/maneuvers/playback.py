@@ -95,6 +95,13 @@ class Playback(AbstractGuidance[tuple[()]]):
             self._check_count(context.dynamics)
             if not self.saturate:
                 _check_bounds(self.file, context.dynamics.command_bounds)
+        elif self.saturate:
+            (given,), needed = self.command_types(), context.dynamics.command_type
+            message = (
+                f"`saturate`: applies to the vehicle's actuator command, {needed.__name__}; "
+                f"{self.file.source} holds {given.__name__}; omit it"
+            )
+            raise ScenarioError(message)
         return self
 
     @override
@@ -177,7 +184,7 @@ class Playback(AbstractGuidance[tuple[()]]):
         return {
             "flu": cls(sticks),
             "frd": cls(sticks, body_axes="frd"),
-            "mean": cls(sticks, begin_s=0.01, delay_s=0.005, sampling="mean", saturate=True),
+            "mean": cls(sticks, begin_s=0.01, delay_s=0.005, sampling="mean"),
         }
 
 

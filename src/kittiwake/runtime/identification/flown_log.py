@@ -10,6 +10,7 @@ import numpy as np
 
 from kittiwake.analysis.flight_logs.flight_log import FlightLog
 from kittiwake.analysis.output_file import output_file
+from kittiwake.core.columns import column_names
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.identification.measured import COMMAND
 from kittiwake.runtime.identification.windows import measured_start
@@ -80,7 +81,7 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float, log: FlightLog) -
         "file": str((folder / COMMANDS_FILE).absolute()),
         "sampling": "mean",
         # what a log holds has been commanded, whatever the model allows
-        "saturate": True,
+        "saturate": _are_actuator_commands(log, vehicle),
     }
     if not _is_scenario(vehicle):
         entry = {"model": vehicle, "guidance": guidance}
@@ -93,6 +94,21 @@ def flown_scenario(vehicle: str, folder: Path, rate_hz: float, log: FlightLog) -
         }
         return load_in_python(data, None)
     return _with_guidance(vehicle, guidance, rate_hz, _start(log))
+
+
+def _are_actuator_commands(log: FlightLog, vehicle: str) -> bool:
+    """Return True if the commands of a log are those of the vehicle's actuators."""
+    hovering = {
+        "name": vehicle,
+        "time": {"rate_hz": 500, "duration_s": 1},
+        "vehicles": {vehicle: {"model": vehicle}},
+    }
+    scenario = load_in_python(vehicle if _is_scenario(vehicle) else hovering, None)
+    fields = {name.removeprefix(COMMAND) for name in log.signals if name.startswith(COMMAND)}
+    return all(
+        fields <= set(column_names(own.dynamics.command_type, len(fields)))
+        for own in scenario.vehicles.values()
+    )
 
 
 def command_notes(

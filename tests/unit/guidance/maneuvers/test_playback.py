@@ -70,6 +70,14 @@ def test_commands_beyond_the_limits_are_refused_or_left_to_the_vehicle():
     assert command.throttle == 1.0
 
 
+def test_setpoints_are_not_saturated():
+    model = VEHICLES.find("pelican")
+    context = SimpleNamespace(dynamics=build_component(model.dynamics, model.parameters(), str))
+    message = "`saturate`: applies to the vehicle's actuator command, AttitudeThrottle; inputs.csv"
+    with pytest.raises(ScenarioError, match=message):
+        Playback(recorded(column_names(PositionYaw)), saturate=True).prepare(context)
+
+
 def test_angles_beside_a_thrust_stand_for_its_quaternion():
     angles = [0.3, -0.4, 1.2]
     columns = ("yaw_rad", "thrust_n", "roll_rad", "pitch_rad")
