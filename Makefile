@@ -31,7 +31,7 @@ test: $(VENV)/.test  ## Run the tests, the slow ones left out (ARGS="..." goes t
 	@VENV=$(VENV) JOBS=$(JOBS) scripts/test $(ARGS)
 
 test-all: $(VENV)/.learners  ## Run all tests, compiled as users compile them
-	@$(PYTEST) -n $(WORKERS) -m "not release" $(ARGS)
+	@VENV=$(VENV) JOBS=$(JOBS) scripts/test --all $(ARGS)
 
 release: $(VENV)/.test  ## Test what has to hold before a release only
 	@$(PYTEST) -m release $(ARGS) tests/contract

@@ -66,10 +66,10 @@ def test_thrust_is_predicted_better_than_by_the_published_values(log, tmp_path):
             "guidance.delay_s=0:0.2",
         ],
         columns=THRUST,
-        train=(0, 20),
-        test=(20, 39.5),
-        window_s=5,
-        rate_hz=50,
+        train=(0.0, 20.0),
+        test=(20.0, 39.5),
+        window_s=5.0,
+        rate_hz=50.0,
         out=tmp_path / "result",
     )
     (thrust,) = (error for error in result.errors if error.name == "act_thrust_n")
@@ -87,10 +87,10 @@ def test_rotation_is_predicted_better_than_by_the_published_values(log, tmp_path
             "guidance.delay_s=0:0.2",
         ],
         columns=ROTATION,
-        train=(0, 80),
-        test=(80, 106),
-        window_s=2,
-        rate_hz=50,
+        train=(0.0, 80.0),
+        test=(80.0, 106.0),
+        window_s=2.0,
+        rate_hz=50.0,
         out=tmp_path / "result",
     )
     for name, train, test in result.errors:
@@ -159,7 +159,7 @@ def test_parameters_of_noisy_logs_are_within_a_percent_and_their_deviations(corn
     errors, scores = [], []
     for seed in range(LOGS):
         result = kw.identify(
-            noisy(corners, seed), "hummingbird", [*TRUE], rate_hz=500, out=tmp_path / str(seed)
+            noisy(corners, seed), "hummingbird", [*TRUE], rate_hz=500.0, out=tmp_path / str(seed)
         )
         for own in result.values:
             errors.append(own.after / TRUE[own.name] - 1.0)

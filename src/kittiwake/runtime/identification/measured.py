@@ -71,7 +71,9 @@ class MeasuredQuantity:
             return changes
         return self._signs(simulated) * self._rotated(changes)
 
-    def _signs(self, simulated: Samples) -> Samples:
+    def _signs(
+        self, simulated: Float64[np.ndarray, "... samples 4"]
+    ) -> Float64[np.ndarray, "... samples 1"]:
         cosine = (self.values * simulated).sum(axis=-1, keepdims=True)
         return np.where(cosine < 0.0, -1.0, 1.0)
 
