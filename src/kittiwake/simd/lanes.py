@@ -34,7 +34,7 @@ SAME_PARAMETERS = frozenset(
     (
         *("argmax", "argmin", "concatenate", "cummax", "cummin", "cumprod", "cumsum"),
         *("reduce_and", "reduce_max", "reduce_min", "reduce_or", "reduce_prod", "reduce_sum"),
-        *("reduce_xor", "rev", "sort", "split", "squeeze", "stack"),
+        *("reduce_xor", "rev", "sort", "split", "squeeze", "stack", "unstack"),
     )
 )
 

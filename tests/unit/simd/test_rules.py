@@ -166,6 +166,7 @@ def moves() -> Iterator[tuple[str, Case]]:
         yield "stack", Case(lambda a: jnp.stack([a, -a], -1), [x])
         yield "tile", Case(lambda a: jnp.tile(a, (2, 1, 3)), [x])
         yield "split", Case(lambda a: jnp.split(a, [1, 2], 2), [x])
+        yield "unstack", Case(lambda a: jnp.unstack(a, axis=1), [x])
         yield (
             "broadcast",
             Case(
@@ -447,7 +448,7 @@ def test_each_rule_is_tested():
             closed = jax.make_jaxpr(case.function)(*map(jnp.asarray, case.arguments))
             used |= {equation.primitive for equation in with_moves(flatten(closed)).walk()}
     # rules of what only other versions of JAX emit, or transformations of functions
-    unseen = {"threefry2x32", "random_seed", "add_any", "lt_to", "le_to", "eq_to"}
+    unseen = {"threefry2x32", "random_seed", "add_any", "unstack", "lt_to", "le_to", "eq_to"}
     unseen |= {name for name in RULES if name.startswith("scatter_")}
     assert set(RULES) - used <= unseen
     assert not set(RULES) & (CALLS.keys() | IDENTITIES)

@@ -37,4 +37,17 @@ def _split(
     ]
 
 
-ARRAYS: Mapping[str, Rule] = {MOVE: _move, "iota": _iota, "split": _split}
+def _unstack(
+    translator: Translator, equation: Equation, operands: Sequence[Value]
+) -> Sequence[Value]:
+    (operand,) = operands
+    places = np.arange(operand.size).reshape(operand.shape)
+    return [
+        translator.rearranged(part, result, operand)
+        for part, result in zip(
+            np.moveaxis(places, equation.params["axis"], 0), equation.results, strict=True
+        )
+    ]
+
+
+ARRAYS: Mapping[str, Rule] = {MOVE: _move, "iota": _iota, "split": _split, "unstack": _unstack}
