@@ -1,4 +1,4 @@
-"""Captions in a picture: title, time, speed, events and names."""
+"""Captions in a picture: title, time, speed, events, names and marks."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,6 +15,8 @@ INK, HALO = (255, 255, 255, 255), (20, 30, 40, 170)
 LARGE, SMALL, MARGIN = 0.038, 0.026, 0.035
 # shares of the font's height
 RIM, LINE = 0.08, 1.3
+# radius of a mark and width of its rim, as shares of the picture's height
+MARK, MARK_RIM = 0.007, 0.0017
 # height over width of a circle on the ground as the arrow shows it
 FLAT = 0.6
 
@@ -31,6 +33,14 @@ class Label(NamedTuple):
     rgb: Rgb
 
 
+class Mark(NamedTuple):
+    """A dot at a position in the picture, in its color."""
+
+    column: float
+    row: float
+    rgb: Rgb
+
+
 class Arrow(NamedTuple):
     """Horizontal velocity as it is seen, to the right and downwards, with its text."""
 
@@ -40,7 +50,7 @@ class Arrow(NamedTuple):
 
 
 class Caption(NamedTuple):
-    """Caption of a picture: a title, a text and lines at the right, event lines and names.
+    """Caption of a picture: a title, a text and lines at the right, events, names and marks.
 
     The arrow is below the lines.
     """
@@ -51,6 +61,7 @@ class Caption(NamedTuple):
     labels: Sequence[Label] = ()
     lines: Sequence[str] = ()
     arrow: Arrow | None = None
+    marks: Sequence[Mark] = ()
 
 
 def captioned(picture: Picture, caption: Caption) -> Picture:
@@ -60,6 +71,9 @@ def captioned(picture: Picture, caption: Caption) -> Picture:
     draw = ImageDraw.Draw(image, "RGBA")
     large, small = (max(1, round(share * height)) for share in (LARGE, SMALL))
     margin = MARGIN * height
+    radius, rim = MARK * height, max(1, round(MARK_RIM * height))
+    for mark in caption.marks:
+        draw.circle((mark.column, mark.row), radius, (*mark.rgb, 255), INK, rim)
     for label in _stacked(caption.labels, _font(small)):
         if 0 <= label.column < width and 0 <= label.row < height:
             position = label.column, label.row

@@ -10,7 +10,7 @@ from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import shortened
 from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.film.camera_path import body_m
-from kittiwake.film.caption import Arrow, Caption, Label, captioned
+from kittiwake.film.caption import Arrow, Caption, Label, Mark, captioned
 from kittiwake.film.readings import Readings
 from kittiwake.rendering.antialiasing import antialiased
 from kittiwake.rendering.colored_mesh import ColoredMesh
@@ -39,6 +39,8 @@ TRAIL_PX, ROUTE_PX, LINE_PX, REFERENCE_HEIGHT_PX = 3.0, 1.5, 1.5, 720
 ROUTE_RGB, ROUTE_OPACITY, RAY_OPACITY = (250, 250, 250), 0.75, 0.8
 # height of a name above its vehicle, in vehicle radii and additional pixels
 NAME_ABOVE, NAME_PX = 0.6, 4.0
+# radius in a picture of the reference height below which a vehicle has a mark
+LEAST_PX = 4.0
 
 Picture = UInt8[np.ndarray, "height width 3"]
 
@@ -88,6 +90,7 @@ class FlightRenderer:
         self.scale = size[1] / REFERENCE_HEIGHT_PX
         self.static_polylines = [*self._static_lines(), *self._routes(log)]
         self.radii_m = {name: body_m(self.bodies, [name]) for name in log.names[: MAX_NAMES + 1]}
+        self.largest_m = body_m(self.bodies, log.names)
 
     def pictures(
         self, times_s: Sequence[float], views: Sequence[View], speed: float
@@ -116,7 +119,9 @@ class FlightRenderer:
     def _words(self, scene_state: SceneState, view: View, speed: float) -> Caption:
         """Return the caption of a picture, with names, speed of one vehicle, and wind."""
         words = self.caption(scene_state.time_s, speed)
-        words = words._replace(labels=self._labels(scene_state, view))
+        words = words._replace(
+            labels=self._labels(scene_state, view), marks=self.marks(scene_state, view)
+        )
         if self.readings is None:
             return words
         flown_mps = self.readings.speed_mps_at(scene_state.time_s) if self.has_one else None
@@ -129,8 +134,9 @@ class FlightRenderer:
         return words._replace(lines=lines, arrow=arrow)
 
     def drawn(self, scene_state: SceneState, view: View) -> Picture:
-        """Return the picture of a scene state, without caption."""
-        return self._render(scene_state, view).result()
+        """Return the picture of a scene state, with marks but no words."""
+        marks = self.marks(scene_state, view)
+        return captioned(self._render(scene_state, view).result(), Caption("", "", marks=marks))
 
     def _render(self, scene_state: SceneState, view: View) -> "Future[Picture]":
         poses = [(positions, q) for positions, q in self.bodies.poses(scene_state)]
@@ -186,6 +192,23 @@ class FlightRenderer:
             if 0.0 <= time_s - event.time_s < EVENT_S * speed
         ]
         return events[-MAX_EVENTS:]
+
+    def marks(self, scene_state: SceneState, view: View) -> list[Mark]:
+        """Return marks at the vehicles that are too far away to be seen."""
+        names = [*scene_state.rows]
+        if not names:
+            return []
+        places = np.stack([row[1:4] for row in scene_state.rows.values()])
+        radii = np.array([self.radii_m.get(name, self.largest_m) for name in names])
+        # the picture of a point that is a radius to the right
+        at, beside = (
+            view.pixels(one, *self.size) for one in (places, places + radii[:, None] * view.axes[0])
+        )
+        small = beside[:, 0] - at[:, 0] < LEAST_PX * self.scale
+        return [
+            Mark(float(at[k, 0]), float(at[k, 1]), self.colors[names[k]])
+            for k in np.flatnonzero(small)
+        ]
 
     def _labels(self, scene_state: SceneState, view: View) -> list[Label]:
         """Return the names of the vehicles, above them, if they are few."""

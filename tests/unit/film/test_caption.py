@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from kittiwake.film.caption import Caption, Label, captioned
+from kittiwake.film.caption import Caption, Label, Mark, captioned
 
 GRAY = np.full((360, 640, 3), 120, np.uint8)
 BLUE = (30, 60, 220)
@@ -49,3 +49,10 @@ def test_names_at_the_same_position_are_stacked():
 
 def test_a_name_outside_of_the_picture_is_not_written():
     assert not changed(Caption("", "", labels=[Label("ann", -300.0, 180.0, BLUE)])).any()
+
+
+def test_a_mark_is_a_dot_in_its_color():
+    picture = captioned(GRAY, Caption("", "", marks=[Mark(320.0, 180.0, BLUE)]))
+    np.testing.assert_array_equal(picture[180, 320], BLUE)
+    rows, columns = np.nonzero((picture != GRAY).any(axis=2))
+    assert np.ptp(rows) == np.ptp(columns) < 10

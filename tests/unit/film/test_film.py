@@ -76,6 +76,21 @@ def test_a_still_has_its_size_and_the_vehicles_in_it(scenario):
     assert (picture.max(axis=2) < 90).sum() > 20
 
 
+def test_vehicles_that_are_too_far_away_to_be_seen_are_marked(scenario):
+    def marks(apart_m):
+        far = apart_m, 0.0, 2.0
+        log = pair_log(STILL, rows(straight(far, far)))
+        playback = LogPlayback(log, scenario)
+        renderer = FlightRenderer(playback, log, (WIDTH, HEIGHT))
+        eye = View(np.array([-3.0, 0.0, 3.0]), np.array([0.0, 0.0, 2.0]))
+        return renderer.marks(playback.scene_state(1.0), eye), renderer.colors["bob"]
+
+    assert marks(1.0)[0] == []
+    (far,), color = marks(2000.0)
+    assert far.rgb == color
+    assert far.column == pytest.approx(WIDTH / 2)
+
+
 def test_stills_do_not_depend_on_each_other(scenario):
     first = still(pair_log(), scenario, 1.0, WIDTH)
     still(pair_log(), scenario, 3.0, WIDTH)
