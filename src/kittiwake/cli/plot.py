@@ -285,9 +285,8 @@ def _draw_pages(
     other, path = None, (folder / PICTURE_FILE).with_suffix(f".{form['file_format']}")
     if second is not None:
         names = (folder.resolve().name, second.resolve().name)
-        other = SecondRun(
-            Log.read(second), names if names[0] != names[1] else (str(folder), str(second))
-        )
+        shown = names if names[0] != names[1] else (str(folder), str(second))
+        other = SecondRun(Log.read(second), shown, second)
         warn_of_early_end(other.log.early_end, second)
         path = path.with_stem(f"{path.stem}-with-{names[1]}")
     if not sensors:

@@ -39,7 +39,7 @@ from kittiwake.analysis.plots.quantities import (
     readable_yaw_deg,
     vehicle_inputs,
 )
-from kittiwake.analysis.plots.style import DPI, HUES, PAPER, REPORT
+from kittiwake.analysis.plots.style import ALARM, DPI, HUES, PAPER, REPORT
 from kittiwake.analysis.plots.traces import find_losses, partner_of, select_traces
 from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
 from kittiwake.core.errors import LogError
@@ -1193,6 +1193,24 @@ def test_a_second_run_is_dashed_in_the_colors_of_the_first_one():
     assert in_key(figure)[-2:] == ["calm", "windy"]
     west = [line.get_xdata()[0] for line in figure.axes[1].lines if len(line.get_xdata()) > 99]
     assert 7.0 in west
+
+
+def test_two_runs_are_described_with_their_names():
+    failed = Log(
+        {"pelican": tour()},
+        summary={"scenario": "gusts", "status": "failed", "seed": 3, "duration_s": 2.0},
+    )
+    texts = draw_overview(tour_log(), second=SecondRun(failed, ("calm", "windy"))).texts
+    words = {text.get_text(): text for text in texts}
+    assert "waypoint-tour and gusts" in words
+    calm, windy = (
+        next(line for line in words if line.startswith(f"{name}: pelican"))
+        for name in ("calm", "windy")
+    )
+    assert "seed 7" in calm
+    assert "seed 3" in windy
+    assert words[windy].get_color() == ALARM != words[calm].get_color()
+    assert any(line.startswith("calm: tracking RMS") for line in words)
 
 
 def test_maps_contain_the_paths_of_both_runs():

@@ -124,7 +124,7 @@ def _draw_groups(
             notes=notes,
             columns=tuple(PanelColumn(column, 1.0, span_s) for column in columns),
             key=tuple({e.get_label(): e for group in groups for e in group.key}.values()),
-            alarming=trace.loss is not None,
+            alarms=notes[:1] if trace.loss is not None else (),
             in_rows=True,
         ),
         style,

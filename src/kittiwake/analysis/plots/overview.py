@@ -69,10 +69,11 @@ MOST = 1000
 
 @dataclass(frozen=True, eq=False)
 class SecondRun:
-    """Run that is drawn over another one, and the names of both in the key."""
+    """Run that is drawn over another one, the names of both in the key, and its folder."""
 
     log: Log
     names: tuple[str, str] = ("first run", "second run")
+    folder: Path | None = None
 
 
 def draw_overview(
@@ -132,15 +133,20 @@ def draw_overview(
     key += [] if second is None else _run_entries(second)
     notes = _notes(log, traces, scene, waypoints)
     scale = (ScalarMappable(Normalize(1, len(log.names)), fleet_map()), "vehicle, in order")
-    summary = log.summary or {}
+    runs = [log] if second is None else [log, second.log]
+    names = (None,) if second is None else second.names
+    described = [_named(name, _description(run)) for name, run in zip(names, runs, strict=True)]
+    metrics = [_named(name, _metrics(run)) for name, run in zip(names, runs, strict=True)]
     page = PlotPage(
-        title=str(summary.get("scenario") or log.scenario.get("name") or "flight"),
-        notes=(_description(log, losses), *notes),
+        title=" and ".join(dict.fromkeys(map(_title, runs))),
+        notes=(*described, *(_named(names[0], note) for note in notes)),
         columns=(PanelColumn(tuple(maps), 0.75), PanelColumn(tuple(curves), 1.0, span_s)),
         key=tuple(key),
-        metrics=_metrics(summary),
+        metrics=tuple(line for line in metrics if line),
         scale=scale if len(log.names) > MANY_CURVES else None,
-        alarming=str(summary.get("status") or "") not in ("", COMPLETED),
+        alarms=tuple(
+            line for line, run in zip(described, runs, strict=True) if _status(run) != COMPLETED
+        ),
     )
     return compose(page, style)
 
@@ -175,7 +181,8 @@ def _second_traces(log: Log, second: SecondRun, traces: Sequence[Trace]) -> dict
         raise LogError(message)
     drawn = {trace.name for trace in traces}
     common = replace(other, tables={n: t for n, t in other.tables.items() if n in drawn})
-    return {trace.name: trace for trace in select_traces(common, find_losses(common))}
+    found = with_legs(select_traces(common, find_losses(common)), second.folder)
+    return {trace.name: trace for trace in found}
 
 
 def _panels_over_time(
@@ -254,9 +261,24 @@ def _loss_entries(losses: Mapping[str, Loss]) -> list[Artist]:
     return [loss_entry(label) for label in labels]
 
 
-def _description(log: Log, losses: Mapping[str, Loss]) -> str:
+def _title(log: Log) -> str:
+    """Return the name of a run's scenario."""
+    return str((log.summary or {}).get("scenario") or log.scenario.get("name") or "flight")
+
+
+def _status(log: Log) -> str:
+    """Return the status of a run; a log without summary has no other than ``COMPLETED``."""
+    return str((log.summary or {}).get("status") or COMPLETED)
+
+
+def _named(name: str | None, line: str) -> str:
+    """Return a line about a run, with the name of the run if it is one of two."""
+    return f"{name}: {line}" if name and line else line
+
+
+def _description(log: Log) -> str:
     """Return vehicles, duration, seed and outcome of a run."""
-    summary = log.summary or {}
+    summary, losses = log.summary or {}, find_losses(log)
     outcome = outcome_text(summary)
     duration_s = _known(summary.get("duration_s"))
     if duration_s is None:
@@ -279,7 +301,8 @@ def _seed(log: Log) -> int | None:
     return seed if isinstance(seed, int) else None
 
 
-def _metrics(summary: Mapping[str, Any]) -> str:
+def _metrics(log: Log) -> str:
+    summary = log.summary or {}
     vehicles = summary.get("vehicles") or {}
     parts = [
         _metric("tracking RMS", " m", vehicles, "tracking_rms_m"),

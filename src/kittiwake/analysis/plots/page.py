@@ -40,9 +40,9 @@ class PanelColumn:
 
 @dataclass(frozen=True, eq=False)
 class PlotPage:
-    """Title, lines of notes, columns of panels, key of marks, and a line of metrics.
+    """Title, lines of notes, columns of panels, key of marks, and lines of metrics.
 
-    ``scale`` are the colors of many vehicles, with a label; ``alarming`` colors the first note;
+    ``scale`` are the colors of many vehicles, with a label; ``alarms`` are the colored notes;
     ``width`` is the share of the width of a wide page; ``in_rows`` aligns the panels of columns.
     """
 
@@ -50,9 +50,9 @@ class PlotPage:
     notes: tuple[str, ...]
     columns: tuple[PanelColumn, ...]
     key: tuple[Artist, ...] = ()
-    metrics: str = ""
+    metrics: tuple[str, ...] = ()
     scale: tuple[ScalarMappable, str] | None = None
-    alarming: bool = False
+    alarms: tuple[str, ...] = ()
     width: float = 1.0
     in_rows: bool = False
 
@@ -72,7 +72,7 @@ def compose(page: PlotPage, style: PlotStyle) -> PageFigure:
             sum(panel.height_in(style) + LABELS_IN for panel in column.panels) for column in columns
         ]
         head_in = TITLE_IN + LINE_IN * len(page.notes) if style.titled else 0.0
-        foot_in = LINE_IN if style.titled and page.metrics else 0.0
+        foot_in = LINE_IN * len(page.metrics) if style.titled else 0.0
         foot_in += key_in
         body_in = max([*heights_in, LEAST_IN if style.titled else 0.0]) + 0.4
         height_in = head_in + body_in + foot_in
@@ -162,11 +162,12 @@ def _draw_texts(figure: PageFigure, page: PlotPage, height_in: float) -> None:
     # letters are narrower than half of their size on average
     fitting = int(width_pt / (0.53 * figure.plot_style.font_pt))
     for row, note in enumerate(page.notes):
-        color = ALARM if page.alarming and row == 0 else GRAY
+        color = ALARM if note in page.alarms else GRAY
         y = 1.0 - (TITLE_IN + LINE_IN * row + 0.1) / height_in
         figure.text(left, y, shortened(note, fitting), color=color, parse_math=False)
-    if page.metrics:
-        figure.text(left, 0.06 / height_in, shortened(page.metrics, fitting), parse_math=False)
+    for row, line in enumerate(reversed(page.metrics)):
+        y = (LINE_IN * row + 0.06) / height_in
+        figure.text(left, y, shortened(line, fitting), parse_math=False)
 
 
 def _draw_key(figure: PageFigure, page: PlotPage, columns: int, top: float) -> None:
