@@ -1,6 +1,7 @@
 """Magnetic field of the Earth, by the World Magnetic Model of pygeomag."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from math import degrees
 
 from kittiwake.core.errors import ScenarioError
@@ -20,8 +21,16 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
         MissingExtraError: without pygeomag.
         ScenarioError: for a time or a height outside the model's validity.
     """
+    place = degrees(float(origin.latitude_rad)), degrees(float(origin.longitude_rad))
+    return _field_world_t(*place, float(origin.altitude_m), time_utc)
+
+
+# read from the file of its coefficients each time, but the same for all runs of a sweep
+@lru_cache(maxsize=32)
+def _field_world_t(
+    latitude_deg: float, longitude_deg: float, altitude_m: float, time_utc: datetime
+) -> Vec3:
     model = import_optional("pygeomag", "magnetic")
-    altitude_m = float(origin.altitude_m)
     if not LOWEST_M <= altitude_m <= HIGHEST_M:
         message = (
             f"the Earth's magnetic field is unknown at world.origin.altitude_m: {altitude_m:g}; "
@@ -30,8 +39,8 @@ def earth_field_world_t(origin: Origin, time_utc: datetime) -> Vec3:
         raise ScenarioError(message)
     try:
         field = model.GeoMag(base_year=time_utc).calculate(
-            glat=degrees(float(origin.latitude_rad)),
-            glon=degrees(float(origin.longitude_rad)),
+            glat=latitude_deg,
+            glon=longitude_deg,
             alt=altitude_m / 1000.0,
             time=_decimal_year(time_utc),
         )

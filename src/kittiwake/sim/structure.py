@@ -8,6 +8,7 @@ numbers, of which those with few elements are packed into one array.
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import NamedTuple
 
@@ -130,10 +131,21 @@ def numbers_of(fleet: Fleet) -> Numbers:
 
 def _marked_leaves(fleet: Fleet) -> list[tuple[ArrayLike, bool]]:
     """Return each leaf of a fleet, with True if it is a number."""
+    leaves, treedef = jax.tree.flatten(fleet)
     return [
-        (leaf, _is_float(leaf) and not (_is_zero(leaf) and _belongs_to_structure(path)))
-        for path, leaf in jax.tree_util.tree_leaves_with_path(fleet)
+        (leaf, _is_float(leaf) and not (has_fixed_zero and _is_zero(leaf)))
+        for leaf, has_fixed_zero in zip(leaves, _fixed_zeros(treedef), strict=True)
     ]
+
+
+# paths take longer to describe than leaves to look at
+@lru_cache(maxsize=32)
+def _fixed_zeros(treedef: jax.tree_util.PyTreeDef) -> tuple[bool, ...]:
+    """Return for each leaf of a fleet whether a zero there belongs to the structure."""
+    counted = jax.tree.unflatten(treedef, range(treedef.num_leaves))
+    return tuple(
+        _belongs_to_structure(path) for path, _ in jax.tree_util.tree_leaves_with_path(counted)
+    )
 
 
 def _shape(leaf: ArrayLike) -> tuple[int, ...]:
@@ -153,7 +165,7 @@ def _is_zero(leaf: ArrayLike) -> bool:
 
 
 def _belongs_to_structure(path: Sequence[jax.tree_util.KeyEntry]) -> bool:
-    """Return True where a zero belongs to the structure."""
+    """Return True if a zero at this place of a fleet belongs to the structure."""
     names = [jax.tree_util.keystr((key,)) for key in path[:4]]
     return names[:2] == [".world", ".current"] or (
         names[:1] + names[2:] == [".groups", ".vehicle", ".dynamics"]
