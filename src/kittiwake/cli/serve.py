@@ -1,4 +1,4 @@
-"""``kittiwake serve``: real-time flight with a hub, a gamepad or ROS nodes."""
+"""``kittiwake serve``: real-time flight with a hub, a gamepad, ROS nodes or MAVLink clients."""
 
 import json
 import sys
@@ -12,6 +12,7 @@ from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_scenario_warnings
 from kittiwake.cli.hub_flight import HubAddress, fly_by_hub, hub_speed
 from kittiwake.cli.live import Gamepad, fly_by_gamepad, parse_speed
+from kittiwake.cli.mavlink import fly_by_mavlink
 from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
 from kittiwake.cli.ros import fly_by_ros
 from kittiwake.cli.run import (
@@ -39,6 +40,12 @@ def serve(
         bool, typer.Option("--ros1", help="Serve ROS 1 nodes, as uav_gazebo does.")
     ] = False,
     ros2: Annotated[bool, typer.Option("--ros2", help="Serve ROS 2 nodes.")] = False,
+    mavlink: Annotated[
+        bool,
+        typer.Option(
+            "--mavlink", help="Each vehicle is a MAVLink system, for ports 14550 and 14540."
+        ),
+    ] = False,
     base_port: Annotated[
         int, typer.Option(metavar="P", help="Port of the hub for the first vehicle.")
     ] = 47100,
@@ -69,13 +76,15 @@ def serve(
 
     With --hub a hub guides the flocks: the one that listens at the base port, or else one that is
     started for the flight. With --joystick a gamepad flies the first vehicle. With --ros1 or --ros2
-    every vehicle has the topics and services of uav_gazebo, in its own namespace.
+    every vehicle has the topics and services of uav_gazebo, in its own namespace. With --mavlink
+    ground stations and programs command the vehicles as they do drones with PX4.
     """
     from kittiwake.analysis.run_folder import run_folder, save_picture
     from kittiwake.scenario.load import load_scenario
     from kittiwake.tasks.task_commander import check_task
 
-    mode = _mode({"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2})
+    modes = {"--hub": with_hub, "--joystick": joystick, "--ros1": ros1, "--ros2": ros2}
+    mode = _mode(modes | {"--mavlink": mavlink})
     if mode != "--hub":
         refuse(
             {"--lockstep": lockstep, "--token-file": token_file, "--control-port": control_port},
@@ -97,6 +106,8 @@ def serve(
                 log = fly_by_hub(loaded, [scenario, *items], hub, ratio, folder, progress)
             case "--joystick":
                 log = fly_by_gamepad(loaded, ratio, folder, progress)
+            case "--mavlink":
+                log = fly_by_mavlink(loaded, ratio, folder, progress)
             case _:
                 log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", ratio, folder, progress)
         save_picture(log, folder)

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from math import cos, sin
 from typing import NamedTuple
 
-from kittiwake.adapters.ros.message_types import Message
-from kittiwake.adapters.ros.ranges import (
+from kittiwake.adapters.ranges import (
     ACCELERATION,
     ANGLE,
     ANGULAR_ACCELERATION,
@@ -24,6 +23,7 @@ from kittiwake.adapters.ros.ranges import (
     VELOCITY,
     Range,
 )
+from kittiwake.adapters.ros.message_types import Message
 from kittiwake.core.commands import (
     BodyVelocityYawRate,
     Command,

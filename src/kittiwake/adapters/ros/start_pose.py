@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from math import hypot
 
+from kittiwake.adapters.ranges import POSITION, RATE, VELOCITY
 from kittiwake.adapters.ros.message_types import Message
-from kittiwake.adapters.ros.ranges import POSITION, RATE, VELOCITY
 from kittiwake.core.command_numbers import UNIT_TOLERANCE
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.core.kinematics import Start

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from kittiwake.adapters.ranges import POSITION as HEIGHT
+from kittiwake.adapters.ranges import TIME
 from kittiwake.adapters.ros.mode_commands import INACTIVE, MODES, Mode
-from kittiwake.adapters.ros.ranges import POSITION as HEIGHT
-from kittiwake.adapters.ros.ranges import TIME
 from kittiwake.core.commands import MotorsOff
 from kittiwake.core.errors import CascadeError, CommandError, KittiwakeError
 from kittiwake.runtime.live_executor import LiveExecutor

@@ -1,6 +1,6 @@
-"""Ranges of numbers accepted from ROS messages, the same as those of the flock server."""
+"""Ranges of numbers accepted from messages of other programs."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kittiwake.adapters.number_limits import (
     LARGEST_ACCELERATION_MPS2,
@@ -13,7 +13,6 @@ from kittiwake.adapters.number_limits import (
     LARGEST_TORQUE_NM,
     LARGEST_VELOCITY_MPS,
 )
-from kittiwake.adapters.ros.message_types import Message
 from kittiwake.core.errors import CommandError
 from kittiwake.geometry.vec3 import Vec3
 
@@ -37,8 +36,8 @@ class Range(NamedTuple):
             )
             raise CommandError(message)
 
-    def vector(self, name: str, given: Message) -> Vec3:
-        """Return the vector of a message; raises as ``check`` for each component."""
+    def vector(self, name: str, given: Any) -> Vec3:
+        """Return what has x, y and z as a vector; raises as ``check`` for each component."""
         found = Vec3(float(given.x), float(given.y), float(given.z))
         for axis, value in (("x", found.x), ("y", found.y), ("z", found.z)):
             self.check(f"{name}.{axis}", float(value))

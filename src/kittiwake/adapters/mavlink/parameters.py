@@ -1,0 +1,49 @@
+"""Parameters of a vehicle that clients read and set, with the names of PX4."""
+
+from collections.abc import Iterator, Mapping
+
+from kittiwake.core.errors import CommandError, did_you_mean
+
+# value and range of each parameter
+KNOWN: Mapping[str, tuple[float, float, float]] = {
+    # height of a takeoff without one, in meters
+    "MIS_TAKEOFF_ALT": (2.5, 0.1, 1000.0),
+    # speed of missions and of flights to a place, in meters per second
+    "MPC_XY_CRUISE": (2.0, 0.01, 100.0),
+    # distance at which a waypoint is reached, in meters
+    "NAV_ACC_RAD": (1.0, 0.01, 1000.0),
+    # height above the start at which a vehicle returns, in meters
+    "RTL_RETURN_ALT": (5.0, 0.1, 1000.0),
+    # time without setpoints after which a vehicle holds its position, in seconds
+    "COM_OF_LOSS_T": (1.0, 0.05, 60.0),
+}
+
+
+class Parameters:
+    """Values of the parameters, which are in the order of ``KNOWN``."""
+
+    def __init__(self) -> None:
+        self._values = {name: value for name, (value, _, _) in KNOWN.items()}
+
+    def __getitem__(self, name: str) -> float:
+        """Return a value."""
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Return the names."""
+        return iter(KNOWN)
+
+    def set(self, name: str, value: float) -> None:
+        """Set a value.
+
+        Raises:
+            CommandError: for an unknown name, or a value out of its range.
+        """
+        if name not in KNOWN:
+            message = f"parameter: got {name}. {did_you_mean(name, [*KNOWN])}"
+            raise CommandError(message)
+        _, low, high = KNOWN[name]
+        if not low <= value <= high:
+            message = f"{name}: got {value:g}; must be from {low:g} to {high:g}"
+            raise CommandError(message)
+        self._values[name] = float(value)

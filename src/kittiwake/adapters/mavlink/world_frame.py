@@ -1,0 +1,57 @@
+"""Positions of the world as MAVLink gives them: geodetic, and north, east and down."""
+
+from math import degrees, radians
+from typing import NamedTuple
+
+from kittiwake.geometry.frames import swap_enu_ned
+from kittiwake.geometry.geodesy import (
+    Geodetic,
+    LocalFrame,
+    ecef_from_geodetic,
+    geodetic_from_ecef,
+    tangent_plane,
+)
+from kittiwake.geometry.vec3 import Vec3
+from kittiwake.world.world import Origin
+
+DEGREES_E7 = 1e7
+
+
+class GeodeticPosition(NamedTuple):
+    """Latitude and longitude in 1e-7 degrees, and the altitude in meters."""
+
+    latitude_e7: int
+    longitude_e7: int
+    altitude_m: float
+
+
+class WorldFrame:
+    """Tangent plane of a world on the Earth."""
+
+    def __init__(self, origin: Origin) -> None:
+        self.altitude_m = float(origin.altitude_m)
+        place = Geodetic(float(origin.latitude_rad), float(origin.longitude_rad), self.altitude_m)
+        self._frame: LocalFrame = tangent_plane(place)
+
+    def geodetic(self, position_world_m: Vec3) -> GeodeticPosition:
+        """Return the geodetic position of a place in the world."""
+        found = geodetic_from_ecef(self._frame.ecef_from_local(position_world_m))
+        return GeodeticPosition(
+            round(degrees(found.latitude_rad) * DEGREES_E7),
+            round(degrees(found.longitude_rad) * DEGREES_E7),
+            float(found.altitude_m),
+        )
+
+    def world_m(self, place: GeodeticPosition) -> Vec3:
+        """Return the place in the world of a geodetic position."""
+        geodetic = Geodetic(
+            radians(place.latitude_e7 / DEGREES_E7),
+            radians(place.longitude_e7 / DEGREES_E7),
+            place.altitude_m,
+        )
+        return self._frame.local_from_ecef(ecef_from_geodetic(geodetic))
+
+
+def from_ned(x: float, y: float, z: float) -> Vec3:
+    """Return a vector of the world, given to the north, to the east and down."""
+    return swap_enu_ned(Vec3(float(x), float(y), float(z)))
