@@ -59,6 +59,7 @@ COMMANDS = {
     ("run", *FLIGHT, "--live", "--no-browser", "--out", "live"): "cockpit",
     ("run", *FLIGHT, "--live", "--joystick", "--no-browser", "--out", "live"): "cockpit",
     ("serve", *FLIGHT, "--joystick", "--out", "stick"): "gamepad",
+    ("serve", *FLIGHT, "--mavlink", "--out", "mav"): "mavlink",
     ("run", *FLIGHT, "--set", "physics=mujoco", "--out", "contact"): "mujoco",
     ("run", "camera-over-deck", "--quiet", "--out", "camera"): "camera",
     ("sweep", "keep-spot", "--seeds", "2", "--out", "swept"): "data",

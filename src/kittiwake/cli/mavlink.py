@@ -21,6 +21,8 @@ def fly_by_mavlink(
     speed: float,
     folder: "Path",
     progress: "AbstractContextManager[Follow]",
+    *,
+    quiet: bool,
 ) -> "Log":
     """Fly into a folder; each vehicle is a system of MAVLink.
 
@@ -36,11 +38,10 @@ def fly_by_mavlink(
     try:
         session = Session(scenario, RealTimeClock(speed), server.publish_block)
         server.open(session.executor)
-        names = ", ".join(f"{n} {name}" for n, name in enumerate(scenario.vehicles, 1))
-        typer.echo(
-            f"MAVLink to 127.0.0.1:{GROUND_STATION_PORT} and :{PROGRAM_PORT}; systems: {names}",
-            err=True,
-        )
+        if not quiet:
+            names = ", ".join(f"{n} {name}" for n, name in enumerate(scenario.vehicles, 1))
+            ports = f"ports {GROUND_STATION_PORT} and {PROGRAM_PORT} of this machine"
+            typer.echo(f"MAVLink to {ports}; systems: {names}", err=True)
         with progress as follow:
             return session.fly(folder, follow)
     finally:

@@ -107,7 +107,7 @@ def serve(
             case "--joystick":
                 log = fly_by_gamepad(loaded, ratio, folder, progress)
             case "--mavlink":
-                log = fly_by_mavlink(loaded, ratio, folder, progress)
+                log = fly_by_mavlink(loaded, ratio, folder, progress, quiet=quiet)
             case _:
                 log = fly_by_ros(loaded, "ros1" if ros1 else "ros2", ratio, folder, progress)
         save_picture(log, folder)

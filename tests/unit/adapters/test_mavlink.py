@@ -68,7 +68,7 @@ class Served:
         answers = self.send(d.MAVLink_command_long_message(system, 1, number, 0, *numbers))
         (ack,) = [one for one in answers if one.get_type() == "COMMAND_ACK"]
         assert ack.command == number
-        return ack.result, " ".join(one.text for one in answers if one.get_type() == "STATUSTEXT")
+        return ack.result, "".join(one.text for one in answers if one.get_type() == "STATUSTEXT")
 
     def latest(self, kind):
         return self.link.take(kind)[-1]
@@ -106,9 +106,7 @@ def served(flights):
     flights.flight.begin()
     name = flights.vehicle.name
     frame = WorldFrame(flights.flight.scenario.world.origin)
-    flights.server._systems = {
-        1: ServedSystem(flights.link, flights.flight.executor, name, frame)
-    }
+    flights.server._systems = {1: ServedSystem(flights.link, flights.flight.executor, name, frame)}
     flights.fly(0.2)
     return flights
 
@@ -282,8 +280,9 @@ def test_parameters_are_listed_set_and_used(served):
     for value in (nan, -1.0, inf):
         (text,) = served.send(d.MAVLink_param_set_message(1, 1, b"MIS_TAKEOFF_ALT", value, kind))
         assert "must be from 0.1" in text.text
-    (text,) = served.send(d.MAVLink_param_set_message(1, 1, b"MIS_TAKEOFF", 4.0, kind))
-    assert "Did you mean" in text.text
+    texts = served.send(d.MAVLink_param_set_message(1, 1, b"MIS_TAKEOFF", 4.0, kind))
+    assert [text.chunk_seq for text in texts] == list(range(len(texts)))
+    assert "Did you mean 'MIS_TAKEOFF_ALT'" in "".join(text.text for text in texts)
     served.take_off()
     assert served.place_ned()[2] == pytest.approx(-4.04, abs=0.15)
 
@@ -302,6 +301,8 @@ def test_messages_have_their_rates_and_others_on_request(served):
     served.fly(1.0)
     assert served.link.take("ATTITUDE") == []
     assert served.command(d.MAV_CMD_SET_MESSAGE_INTERVAL, 12345)[0] == UNSUPPORTED
+    result, words = served.command(d.MAV_CMD_SET_MESSAGE_INTERVAL, number, nan)
+    assert (result, words) == (DENIED, "interval: got nan; must be a number of microseconds")
     numbers = [d.MAVLINK_MSG_ID_AUTOPILOT_VERSION, *[0.0] * 6]
     message = d.MAVLink_command_long_message(1, 1, d.MAV_CMD_REQUEST_MESSAGE, 0, *numbers)
     _, version = served.send(message)
@@ -315,6 +316,51 @@ def test_commands_that_are_not_supported_are_said_to_be_so(served):
     # for another system
     message = d.MAVLink_command_long_message(7, 1, d.MAV_CMD_NAV_LAND, 0, *[0.0] * 7)
     assert served.send(message) == []
+
+
+HANDLED = (
+    d.MAVLink_command_long_message,
+    d.MAVLink_command_int_message,
+    d.MAVLink_set_mode_message,
+    d.MAVLink_set_position_target_local_ned_message,
+    d.MAVLink_set_position_target_global_int_message,
+    d.MAVLink_set_attitude_target_message,
+    d.MAVLink_param_set_message,
+    d.MAVLink_param_request_read_message,
+    d.MAVLink_mission_count_message,
+    d.MAVLink_mission_item_int_message,
+    d.MAVLink_mission_request_int_message,
+)
+NUMBERS = (0.0, 1.0, -1.0, 2.0, 4.0, 6.0, 500.0, nan, inf, -inf, 1e30)
+
+
+FIXED = {"target_system": 1, "target_component": 1, "mission_type": 0}
+
+
+def drawn(kind, name, commands, rng):
+    """Return a random value of a field."""
+    place = kind.fieldnames.index(name)
+    choices = {"command": commands, **dict.fromkeys(("seq", "count"), range(4))}
+    choices |= dict.fromkeys(("frame", "coordinate_frame"), range(9))
+    if name in FIXED:
+        return FIXED[name]
+    if kind.fieldtypes[place] == "char":
+        return rng.choice([b"MIS_TAKEOFF_ALT", b"X", b"\xff"])
+    if kind.fieldtypes[place] != "float":
+        return int(rng.choice(choices.get(name, (0, 1, 100))))
+    length = kind.array_lengths[kind.ordered_fieldnames.index(name)]
+    return rng.choice(NUMBERS, length).tolist() if length else float(rng.choice(NUMBERS))
+
+
+def test_no_numbers_of_a_message_end_the_flight(served):
+    rng = np.random.default_rng(0)
+    commands = [*served.vehicle._commands, d.MAV_CMD_SET_MESSAGE_INTERVAL, d.MAV_CMD_NAV_WAYPOINT]
+    for number in range(1500):
+        kind = HANDLED[rng.integers(len(HANDLED))]
+        served.send(kind(*(drawn(kind, name, commands, rng) for name in kind.fieldnames)))
+        if number % 100 == 0:
+            served.fly(0.05)
+    assert np.isfinite(served.place_ned()).all()
 
 
 def test_a_position_of_the_world_is_where_pyproj_says():

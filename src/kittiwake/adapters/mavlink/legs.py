@@ -34,7 +34,7 @@ HEIGHT_M = 0.3
 OVER_START_S = 2.0
 
 
-class Leg(Protocol):
+class AutopilotLeg(Protocol):
     """A maneuver, with the number of its item in a mission."""
 
     maneuver: Maneuver
@@ -45,7 +45,7 @@ class Leg(Protocol):
         ...
 
 
-LegBuilder: TypeAlias = Callable[[VehicleEstimate], Leg]
+LegBuilder: TypeAlias = Callable[[VehicleEstimate], AutopilotLeg]
 
 
 @dataclass
@@ -124,7 +124,7 @@ class LegPlanner:
         """
         self._require_flying("take off")
 
-        def build(now: VehicleEstimate) -> Leg:
+        def build(now: VehicleEstimate) -> AutopilotLeg:
             above_m = height_m - float(now.position_m[2])
             if above_m <= 0.0:
                 text = f"takeoff: the height {height_m:g} m is below the vehicle"
@@ -146,7 +146,7 @@ class LegPlanner:
         radius_m = self._parameters["NAV_ACC_RAD"]
         speed_mps = self._parameters["MPC_XY_CRUISE"]
 
-        def build(now: VehicleEstimate) -> Leg:
+        def build(now: VehicleEstimate) -> AutopilotLeg:
             yaw = now.yaw_rad if yaw_rad is None else yaw_rad
             return Passage(go_to(goal_m, yaw, speed_mps), place, radius_m, wait_s, item)
 
@@ -222,7 +222,7 @@ class LegPlanner:
     def _delay(self, item: Message, number: int) -> LegBuilder:
         wait_s = _seconds(item.param1)
 
-        def build(now: VehicleEstimate) -> Leg:
+        def build(now: VehicleEstimate) -> AutopilotLeg:
             return self.passage(now.motion.position_world_m, None, number, wait_s)(now)
 
         return build

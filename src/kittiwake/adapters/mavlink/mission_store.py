@@ -99,8 +99,18 @@ class MissionStore:
         own = self.items[number]
         return self._d.MAVLink_mission_item_int_message(
             *client,
-            *(number, own.frame, own.command, 0, own.autocontinue),
-            *(own.param1, own.param2, own.param3, own.param4, own.x, own.y, own.z),
+            number,
+            own.frame,
+            own.command,
+            0,
+            own.autocontinue,
+            own.param1,
+            own.param2,
+            own.param3,
+            own.param4,
+            own.x,
+            own.y,
+            own.z,
         )
 
 

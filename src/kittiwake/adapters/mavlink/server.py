@@ -3,11 +3,12 @@
 import threading
 import time
 from collections.abc import Sequence
+from math import isfinite
 
 from kittiwake.adapters.mavlink.dialect import Message
 from kittiwake.adapters.mavlink.link import Address, MavlinkLink
 from kittiwake.adapters.mavlink.parameters import KNOWN
-from kittiwake.adapters.mavlink.telemetry import RATES_HZ, Telemetry, VehicleReport
+from kittiwake.adapters.mavlink.telemetry import RATES_HZ, SystemTelemetry, SystemReport
 from kittiwake.adapters.mavlink.vehicle import MavlinkVehicle
 from kittiwake.adapters.mavlink.world_frame import WorldFrame
 from kittiwake.core.errors import CommandError, KittiwakeError
@@ -19,6 +20,7 @@ HEARTBEAT_S, POLL_S = 1.0, 0.05
 # intervals of messages, in microseconds: the default one, and none
 DEFAULT_INTERVAL, NO_INTERVAL = 0, -1
 CHARGE, VOLTAGE = "act_battery_charge", "act_battery_v"
+PARAMETER_REQUESTS = ("PARAM_REQUEST_LIST", "PARAM_REQUEST_READ", "PARAM_SET")
 TARGETS = ("SET_POSITION_TARGET_LOCAL_NED", "SET_POSITION_TARGET_GLOBAL_INT", "SET_ATTITUDE_TARGET")
 
 
@@ -30,7 +32,7 @@ class ServedSystem:
     ) -> None:
         dynamics = executor.scenario.vehicles[name].dynamics
         self.vehicle = MavlinkVehicle(link.dialect, executor, name, frame)
-        self.telemetry = Telemetry(
+        self.telemetry = SystemTelemetry(
             link.dialect, frame, is_vessel=dynamics.is_vessel, rotors=dynamics.actuator_count
         )
         self.rates_hz = dict(RATES_HZ)
@@ -45,15 +47,15 @@ class ServedSystem:
         if rows is None:
             return []
         self._battery = {key: float(rows[-1, at]) for key, at in self._places.items()}
-        told = self.vehicle.update()
+        messages = self.vehicle.update()
         report = self._report()
         if report is None:
-            return told
+            return messages
         for name, rate_hz in self.rates_hz.items():
             if rate_hz > 0.0 and report.time_s - self._sent_s.get(name, -1e9) > 0.999 / rate_hz:
                 self._sent_s[name] = report.time_s
-                told.append(self.telemetry.messages[name](report))
-        return told
+                messages.append(self.telemetry.messages[name](report))
+        return messages
 
     def message(self, name: str) -> Message | None:
         """Return a message on request; None for one that does not exist."""
@@ -70,7 +72,7 @@ class ServedSystem:
             return []
         return [self.telemetry.heartbeat(self.vehicle.mode, armed=self.vehicle.armed)]
 
-    def _report(self) -> VehicleReport | None:
+    def _report(self) -> SystemReport | None:
         return self.vehicle.report(self._battery.get(CHARGE), self._battery.get(VOLTAGE))
 
 
@@ -136,7 +138,7 @@ class MavlinkServer:
                 try:
                     answers = self._answers(system, message)
                 except KittiwakeError as error:
-                    answers = [system.vehicle.text(str(error), self._d.MAV_SEVERITY_WARNING)]
+                    answers = system.vehicle.text(str(error), self._d.MAV_SEVERITY_WARNING)
                 self._link.send(number, answers, sender)
 
     def _answers(self, system: ServedSystem, message: Message) -> Sequence[Message]:
@@ -153,20 +155,20 @@ class MavlinkServer:
             return [
                 vehicle.text("missions begin at their first item", self._d.MAV_SEVERITY_WARNING)
             ]
-        if kind.startswith("PARAM_"):
+        if kind in PARAMETER_REQUESTS:
             return self._parameters(system, message)
         return vehicle.missions.answers(message) or ()
 
     def _command(self, system: ServedSystem, message: Message) -> list[Message]:
         d, number = self._d, message.command
-        told: list[Message] = []
+        messages: list[Message] = []
         try:
             result = d.MAV_RESULT_ACCEPTED
             if number == d.MAV_CMD_SET_MESSAGE_INTERVAL:
                 result = self._set_interval(system, round(message.param1), message.param2)
             elif (wanted := self._requested(message)) is not None:
                 found = system.message(wanted)
-                told = [] if found is None else [found]
+                messages = [] if found is None else [found]
                 result = d.MAV_RESULT_UNSUPPORTED if found is None else result
             else:
                 system.vehicle.command(number, *_arguments(message))
@@ -174,11 +176,14 @@ class MavlinkServer:
             result = d.MAV_RESULT_UNSUPPORTED
         except (KittiwakeError, ValueError, OverflowError) as error:
             result = d.MAV_RESULT_DENIED
-            told = [system.vehicle.text(str(error), d.MAV_SEVERITY_WARNING)]
+            messages = system.vehicle.text(str(error), d.MAV_SEVERITY_WARNING)
         ack = d.MAVLink_command_ack_message(
-            *(number, result, 0, 0, message.get_srcSystem(), message.get_srcComponent())
+            command=number,
+            result=result,
+            target_system=message.get_srcSystem(),
+            target_component=message.get_srcComponent(),
         )
-        return [ack, *told]
+        return [ack, *messages]
 
     def _requested(self, message: Message) -> str | None:
         """Return the name of the message that a command requests; None for another command."""
@@ -197,6 +202,9 @@ class MavlinkServer:
         name = self._names.get(number, "")
         if name not in system.rates_hz:
             return self._d.MAV_RESULT_UNSUPPORTED
+        if not isfinite(interval_us):
+            text = f"interval: got {interval_us:g}; must be a number of microseconds"
+            raise CommandError(text)
         if interval_us == DEFAULT_INTERVAL:
             system.rates_hz[name] = RATES_HZ[name]
         else:
@@ -222,7 +230,8 @@ class MavlinkServer:
             name.encode("ascii"),
             system.vehicle.parameters[name],
             self._d.MAV_PARAM_TYPE_REAL32,
-            *(len(names), names.index(name)),
+            len(names),
+            names.index(name),
         )
 
 

@@ -37,8 +37,8 @@ RATES_HZ: Mapping[str, float] = {
 }
 
 
-class VehicleReport(NamedTuple):
-    """State of a vehicle, to be told to its clients.
+class SystemReport(NamedTuple):
+    """State of a vehicle, as its clients learn it.
 
     Attributes:
         time_s: time of the flight.
@@ -61,7 +61,7 @@ class VehicleReport(NamedTuple):
     voltage_v: float | None = None
 
 
-class Telemetry:
+class SystemTelemetry:
     """Messages of a vehicle.
 
     Args:
@@ -77,7 +77,7 @@ class Telemetry:
         self._d, self._frame = dialect, frame
         self._type = _vehicle_type(dialect, rotors, is_vessel=is_vessel)
         self._is_vessel = is_vessel
-        self.messages: Mapping[str, Callable[[VehicleReport], Message]] = {
+        self.messages: Mapping[str, Callable[[SystemReport], Message]] = {
             "ATTITUDE": self._attitude,
             "ATTITUDE_QUATERNION": self._attitude_quaternion,
             "LOCAL_POSITION_NED": self._local_position,
@@ -121,7 +121,7 @@ class Telemetry:
             capabilities, 0, 0, 0, 0, no_hash, no_hash, no_hash, 0, 0, 0
         )
 
-    def _attitude(self, report: VehicleReport) -> Message:
+    def _attitude(self, report: SystemReport) -> Message:
         angles, rates = _angles(report.motion), _rates(report.motion)
         return self._d.MAVLink_attitude_message(
             _milliseconds(report),
@@ -129,33 +129,35 @@ class Telemetry:
             *rates,
         )
 
-    def _attitude_quaternion(self, report: VehicleReport) -> Message:
+    def _attitude_quaternion(self, report: SystemReport) -> Message:
         q = Quaternion.from_euler(_angles(report.motion))
         parts = [float(part) for part in (q.w, q.x, q.y, q.z)]
         return self._d.MAVLink_attitude_quaternion_message(
             _milliseconds(report), *parts, *_rates(report.motion)
         )
 
-    def _local_position(self, report: VehicleReport) -> Message:
+    def _local_position(self, report: SystemReport) -> Message:
         place = swap_enu_ned(report.motion.position_world_m)
         velocity = swap_enu_ned(report.motion.velocity_world_mps)
         numbers = [float(part) for part in (*place.array, *velocity.array)]
         return self._d.MAVLink_local_position_ned_message(_milliseconds(report), *numbers)
 
-    def _global_position(self, report: VehicleReport) -> Message:
+    def _global_position(self, report: SystemReport) -> Message:
         place = self._frame.geodetic(report.motion.position_world_m)
         above_m = float(report.motion.position_world_m.z - report.home_world_m.z)
         velocity = swap_enu_ned(report.motion.velocity_world_mps)
         speeds = [_limited(100.0 * float(part)) for part in velocity.array]
         return self._d.MAVLink_global_position_int_message(
             _milliseconds(report),
-            *(place.latitude_e7, place.longitude_e7),
-            *(round(1e3 * place.altitude_m), round(1e3 * above_m)),
+            place.latitude_e7,
+            place.longitude_e7,
+            round(1e3 * place.altitude_m),
+            round(1e3 * above_m),
             *speeds,
             round(100.0 * _heading_deg(report.motion)) % 36000,
         )
 
-    def _head_up_display(self, report: VehicleReport) -> Message:
+    def _head_up_display(self, report: SystemReport) -> Message:
         velocity = report.motion.velocity_world_mps
         ground_mps = hypot(float(velocity.x), float(velocity.y))
         altitude_m = self._frame.altitude_m + float(report.motion.position_world_m.z)
@@ -164,8 +166,8 @@ class Telemetry:
             ground_mps, ground_mps, heading, 0, altitude_m, float(velocity.z)
         )
 
-    def _gnss(self, report: VehicleReport) -> Message:
-        """Return the position as a fix: what is told is the estimate, with the errors it has."""
+    def _gnss(self, report: SystemReport) -> Message:
+        """Return the position as a fix: that of the estimate, with its errors."""
         place = self._frame.geodetic(report.motion.position_world_m)
         velocity = report.motion.velocity_world_mps
         east, north = float(velocity.x), float(velocity.y)
@@ -174,12 +176,18 @@ class Telemetry:
         return self._d.MAVLink_gps_raw_int_message(
             round(1e6 * report.time_s),
             self._d.GPS_FIX_TYPE_3D_FIX,
-            *(place.latitude_e7, place.longitude_e7, altitude_mm),
-            *(DILUTION, DILUTION, round(100.0 * hypot(east, north)), course, SATELLITES),
+            place.latitude_e7,
+            place.longitude_e7,
+            altitude_mm,
+            DILUTION,
+            DILUTION,
+            round(100.0 * hypot(east, north)),
+            course,
+            SATELLITES,
             alt_ellipsoid=altitude_mm,
         )
 
-    def _landed_state(self, report: VehicleReport) -> Message:
+    def _landed_state(self, report: SystemReport) -> Message:
         d = self._d
         state = {
             FlightMode.TAKEOFF: d.MAV_LANDED_STATE_TAKEOFF,
@@ -189,7 +197,7 @@ class Telemetry:
             state = d.MAV_LANDED_STATE_ON_GROUND
         return d.MAVLink_extended_sys_state_message(d.MAV_VTOL_STATE_UNDEFINED, state)
 
-    def _system_status(self, report: VehicleReport) -> Message:
+    def _system_status(self, report: SystemReport) -> Message:
         d = self._d
         sensors = (
             d.MAV_SYS_STATUS_SENSOR_3D_GYRO
@@ -206,26 +214,36 @@ class Telemetry:
             sensors, sensors, sensors, 0, volts, -1, left, 0, 0, 0, 0, 0, 0
         )
 
-    def _battery_status(self, report: VehicleReport) -> Message:
+    def _battery_status(self, report: SystemReport) -> Message:
         d = self._d
         volts = UNKNOWN_16 if report.voltage_v is None else round(1e3 * report.voltage_v)
         return d.MAVLink_battery_status_message(
-            *(0, d.MAV_BATTERY_FUNCTION_ALL, d.MAV_BATTERY_TYPE_LIPO, MAX_16),
-            [volts, *[UNKNOWN_16] * 9],
-            *(-1, -1, -1, -1 if report.charge is None else round(100.0 * report.charge)),
+            id=0,
+            battery_function=d.MAV_BATTERY_FUNCTION_ALL,
+            type=d.MAV_BATTERY_TYPE_LIPO,
+            temperature=MAX_16,
+            voltages=[volts, *[UNKNOWN_16] * 9],
+            current_battery=-1,
+            current_consumed=-1,
+            energy_consumed=-1,
+            battery_remaining=-1 if report.charge is None else round(100.0 * report.charge),
         )
 
-    def _home(self, report: VehicleReport) -> Message:
+    def _home(self, report: SystemReport) -> Message:
         place = self._frame.geodetic(report.home_world_m)
         local = [float(part) for part in swap_enu_ned(report.home_world_m).array]
         return self._d.MAVLink_home_position_message(
-            *(place.latitude_e7, place.longitude_e7, round(1e3 * place.altitude_m)),
+            place.latitude_e7,
+            place.longitude_e7,
+            round(1e3 * place.altitude_m),
             *local,
-            [1.0, 0.0, 0.0, 0.0],
-            *(nan, nan, nan),
+            q=[1.0, 0.0, 0.0, 0.0],
+            approach_x=nan,
+            approach_y=nan,
+            approach_z=nan,
         )
 
-    def _origin(self, report: VehicleReport) -> Message:
+    def _origin(self, report: SystemReport) -> Message:
         del report
         place = self._frame.geodetic(Vec3.zero())
         return self._d.MAVLink_gps_global_origin_message(
@@ -257,7 +275,7 @@ def _heading_deg(motion: Kinematics) -> float:
     return degrees(_angles(motion).yaw_rad) % 360.0
 
 
-def _milliseconds(report: VehicleReport) -> int:
+def _milliseconds(report: SystemReport) -> int:
     return round(1e3 * report.time_s) & 0xFFFFFFFF
 
 

@@ -8,11 +8,11 @@ from types import ModuleType
 from typing import TypeAlias
 
 from kittiwake.adapters.mavlink.dialect import FlightMode, Message
-from kittiwake.adapters.mavlink.legs import Leg, LegBuilder, LegPlanner, motors_are_off
+from kittiwake.adapters.mavlink.legs import AutopilotLeg, LegBuilder, LegPlanner, motors_are_off
 from kittiwake.adapters.mavlink.mission_store import MissionStore
 from kittiwake.adapters.mavlink.offboard import PositionTargets, attitude_target, world_yaw_rad
 from kittiwake.adapters.mavlink.parameters import Parameters
-from kittiwake.adapters.mavlink.telemetry import VehicleReport
+from kittiwake.adapters.mavlink.telemetry import SystemReport
 from kittiwake.adapters.mavlink.world_frame import WorldFrame
 from kittiwake.core.commands import MotorsOff
 from kittiwake.core.errors import CommandError, KittiwakeError
@@ -25,6 +25,8 @@ from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 AT_REST_MPS = 0.2
 # second parameter of a command to disarm in flight
 FORCED = 21196.0
+# bytes of a text message, and how many texts in parts are distinguished
+TEXT_BYTES, MAX_TEXTS = 50, 65535
 # modes in which a vehicle that is armed in them sets out
 FLOWN = (FlightMode.MISSION, FlightMode.OFFBOARD, FlightMode.TAKEOFF, FlightMode.RETURN)
 
@@ -63,10 +65,12 @@ class MavlinkVehicle:
         self._planner = LegPlanner(dialect, frame, vehicle, scenario.world, self.parameters)
         self._targets = PositionTargets(dialect, frame)
         self._frame = frame
-        self._leg: Leg | None = None
+        self._leg: AutopilotLeg | None = None
         self._next_legs: deque[LegBuilder] = deque()
         self._setpoint: Maneuver | None = None
         self._setpoint_s = -inf
+        # number of the last text that came in parts
+        self._texts = 0
         self._lock = threading.RLock()
         d = dialect
         self._commands: Mapping[int, Command] = {
@@ -87,12 +91,12 @@ class MavlinkVehicle:
             ),
         }
 
-    def report(self, charge: float | None, voltage_v: float | None) -> VehicleReport | None:
-        """Return the state to be told; None before the first block."""
+    def report(self, charge: float | None, voltage_v: float | None) -> SystemReport | None:
+        """Return the state that is reported; None before the first block."""
         now = self._executor.estimate(self.name)
         if now is None:
             return None
-        return VehicleReport(
+        return SystemReport(
             now.time_s,
             now.motion,
             self.mode,
@@ -104,7 +108,7 @@ class MavlinkVehicle:
         )
 
     def update(self) -> list[Message]:
-        """Go on to the next leg, or hold where setpoints have stopped; return what is to be told.
+        """Go on to the next leg, or hold where setpoints have stopped; return messages about it.
 
         Called after each block of the flight.
         """
@@ -117,16 +121,16 @@ class MavlinkVehicle:
             leg = self._leg
             if leg is None or not leg.is_over(now):
                 return []
-            told: list[Message] = []
+            messages: list[Message] = []
             if leg.item is not None:
-                told.append(self._d.MAVLink_mission_item_reached_message(leg.item))
+                messages.append(self._d.MAVLink_mission_item_reached_message(leg.item))
             try:
-                return [*told, *self._advance(now)]
+                return [*messages, *self._advance(now)]
             except KittiwakeError as error:
                 self._leg = None
                 self._next_legs.clear()
                 self._enter(FlightMode.HOLD, now)
-                return [*told, self.text(str(error), self._d.MAV_SEVERITY_WARNING)]
+                return [*messages, *self.text(str(error), self._d.MAV_SEVERITY_WARNING)]
 
     def command(
         self, number: int, given: Sequence[float], place: tuple[int, int, int] | None
@@ -190,9 +194,20 @@ class MavlinkVehicle:
             if self.mode is FlightMode.OFFBOARD and self.armed:
                 self._executor.command(self.name, maneuver)
 
-    def text(self, words: str, severity: int) -> Message:
-        """Return a message to be read by people."""
-        return self._d.MAVLink_statustext_message(severity, words[:50].encode("ascii", "replace"))
+    def text(self, words: str, severity: int) -> list[Message]:
+        """Return messages to be read by people; long ones come in parts."""
+        text = words.encode("ascii", "replace")
+        parts = [text[start : start + TEXT_BYTES] for start in range(0, len(text), TEXT_BYTES)]
+        if len(parts) == 1:
+            return [self._d.MAVLink_statustext_message(severity, text)]
+        # a whole message ends with a part that is not full
+        if len(parts[-1]) == TEXT_BYTES:
+            parts.append(b"")
+        self._texts = self._texts % MAX_TEXTS + 1
+        return [
+            self._d.MAVLink_statustext_message(severity, part, self._texts, number)
+            for number, part in enumerate(parts)
+        ]
 
     def _arm(
         self, given: Sequence[float], place: PlaceInIntegers | None, now: VehicleEstimate
@@ -281,13 +296,13 @@ class MavlinkVehicle:
         if not landed:
             return []
         self._disarm()
-        return [self.text("landed and disarmed", self._d.MAV_SEVERITY_INFO)]
+        return self.text("landed and disarmed", self._d.MAV_SEVERITY_INFO)
 
     def _watch_setpoints(self, now: VehicleEstimate) -> list[Message]:
         if self._has_setpoint(now):
             return []
         self._enter(FlightMode.HOLD, now)
-        return [self.text("no setpoints: hold", self._d.MAV_SEVERITY_WARNING)]
+        return self.text("no setpoints: hold", self._d.MAV_SEVERITY_WARNING)
 
     def _has_setpoint(self, now: VehicleEstimate) -> bool:
         return now.time_s - self._setpoint_s <= self.parameters["COM_OF_LOSS_T"]
