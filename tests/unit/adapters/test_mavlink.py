@@ -156,6 +156,7 @@ def test_motors_stop_in_flight_when_that_is_forced(served):
     assert served.server._systems[1].message("LOCAL_POSITION_NED").vz > 3.0
 
 
+@pytest.mark.slow
 def test_a_drone_flies_to_a_place_of_the_earth(served):
     served.take_off()
     frame = WorldFrame(served.flight.scenario.world.origin)

@@ -8,7 +8,7 @@ from math import isfinite
 from kittiwake.adapters.mavlink.dialect import Message
 from kittiwake.adapters.mavlink.link import Address, MavlinkLink
 from kittiwake.adapters.mavlink.parameters import KNOWN
-from kittiwake.adapters.mavlink.telemetry import RATES_HZ, SystemTelemetry, SystemReport
+from kittiwake.adapters.mavlink.telemetry import RATES_HZ, SystemReport, SystemTelemetry
 from kittiwake.adapters.mavlink.vehicle import MavlinkVehicle
 from kittiwake.adapters.mavlink.world_frame import WorldFrame
 from kittiwake.core.errors import CommandError, KittiwakeError

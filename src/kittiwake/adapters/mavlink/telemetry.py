@@ -125,7 +125,9 @@ class SystemTelemetry:
         angles, rates = _angles(report.motion), _rates(report.motion)
         return self._d.MAVLink_attitude_message(
             _milliseconds(report),
-            *(angles.roll_rad, angles.pitch_rad, _wrapped(float(angles.yaw_rad))),
+            angles.roll_rad,
+            angles.pitch_rad,
+            _wrapped(float(angles.yaw_rad)),
             *rates,
         )
 
