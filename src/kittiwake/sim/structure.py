@@ -134,15 +134,15 @@ def _marked_leaves(fleet: Fleet) -> list[tuple[ArrayLike, bool]]:
     leaves, treedef = jax.tree.flatten(fleet)
     return [
         (leaf, _is_float(leaf) and not (has_fixed_zero and _is_zero(leaf)))
-        for leaf, has_fixed_zero in zip(leaves, _fixed_zeros(treedef), strict=True)
+        for leaf, has_fixed_zero in zip(leaves, _fixed_zeros(treedef, len(leaves)), strict=True)
     ]
 
 
 # paths take longer to describe than leaves to look at
 @lru_cache(maxsize=32)
-def _fixed_zeros(treedef: jax.tree_util.PyTreeDef) -> tuple[bool, ...]:
+def _fixed_zeros(treedef: Hashable, count: int) -> tuple[bool, ...]:
     """Return for each leaf of a fleet whether a zero there belongs to the structure."""
-    counted = jax.tree.unflatten(treedef, range(treedef.num_leaves))
+    counted = jax.tree.unflatten(treedef, range(count))
     return tuple(
         _belongs_to_structure(path) for path, _ in jax.tree_util.tree_leaves_with_path(counted)
     )
