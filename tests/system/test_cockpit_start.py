@@ -151,8 +151,11 @@ def test_the_parts_of_a_narrow_page_are_aligned(tmp_path):
         kittiwake("view", "hover-hummingbird", cwd=tmp_path) as address,
         page_at(address) as (page, _),
     ):
-        page.set_viewport_size({"width": 390, "height": 844})
         page.wait_for_selector(".kw-glance")
+        # beside the controls, which the state panel had covered
+        page.set_viewport_size({"width": 1000, "height": 700})
+        eventually(lambda: 0.0 < box(page, ".kw-glance")["right"] <= box(page, CANVAS)["right"])
+        page.set_viewport_size({"width": 390, "height": 844})
         page.get_by_text("Charts", exact=True).first.click()
         page.wait_for_selector(".uplot")
         press(page, "Hold")
