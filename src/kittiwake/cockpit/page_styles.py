@@ -13,9 +13,9 @@ GLANCE_PX = 176
 # of the controls beside the scene
 CONTROLS_PX = 388
 
-# The State panel has no tab bar, and is as wide as the scene at most. Messages are below it. On small screens, where viser has no
-# floating panels, it is at the top of the screen, and the scene between it and the controls, unless
-# these are closed.
+# The State panel has no tab bar, and is as wide as the scene at most. Messages are below it. On
+# small screens, where viser has no floating panels, it is at the top of the screen, and the scene
+# between it and the controls, unless these are closed.
 GLANCE_STYLE = """<style>
 .mantine-Notifications-root { top: auto !important; bottom: calc(STRIP_PX + 1em); }
 [data-floating-window]:has(.kw-glance) [data-dock-strip] { display: none !important; }
@@ -28,7 +28,8 @@ GLANCE_STYLE = """<style>
 .kw-head { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline;
   padding-bottom: 4px; }
 .kw-status { color: #fff; background: #24608c; border-radius: 4px; padding: 0 7px; }
-.kw-facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(75px, auto)); gap: 2px 12px; }
+.kw-facts { display: grid; gap: 2px 12px;
+  grid-template-columns: repeat(auto-fit, minmax(75px, auto)); }
 .kw-facts i { display: block; font-style: normal; font-size: 11px; line-height: 1.2;
   color: var(--mantine-color-dimmed); }
 .kw-facts b { font-weight: 500; }
