@@ -29,7 +29,7 @@ GLANCE_STYLE = """<style>
   padding-bottom: 4px; }
 .kw-status { color: #fff; background: #24608c; border-radius: 4px; padding: 0 7px; }
 .kw-facts { display: grid; gap: 2px 12px;
-  grid-template-columns: repeat(auto-fit, minmax(75px, auto)); }
+  grid-template-columns: repeat(auto-fit, minmax(90px, auto)); }
 .kw-facts i { display: block; font-style: normal; font-size: 11px; line-height: 1.2;
   color: var(--mantine-color-dimmed); }
 .kw-facts b { font-weight: 500; }
