@@ -16,7 +16,7 @@ CONTROLS_PX = 388
 # The State panel has no tab bar, and is as wide as the scene at most. Messages are below it. On
 # small screens, where viser has no floating panels, it is at the top of the screen, and the scene
 # between it and the controls, unless these are closed.
-GLANCE_STYLE = """<style>
+_GLANCE_STYLE = """<style>
 .mantine-Notifications-root { top: auto !important; bottom: calc(STRIP_PX + 1em); }
 [data-floating-window]:has(.kw-glance) [data-dock-strip] { display: none !important; }
 [data-floating-window]:has(.kw-glance) { max-width: calc(100vw - CONTROLS_PX); }
@@ -56,9 +56,8 @@ GLANCE_STYLE = """<style>
     font-size: 12px; }
   .kw-dial { width: 62px; height: 62px; }
 }
-</style>"""
-for _name, _size_px in (("GLANCE", GLANCE_PX), ("STRIP", STRIP_PX), ("CONTROLS", CONTROLS_PX)):
-    GLANCE_STYLE = GLANCE_STYLE.replace(f"{_name}_PX", f"{_size_px}px")
+</style>""".replace("GLANCE_PX", f"{GLANCE_PX}px").replace("STRIP_PX", f"{STRIP_PX}px")
+GLANCE_STYLE = _GLANCE_STYLE.replace("CONTROLS_PX", f"{CONTROLS_PX}px")
 
 # controls are in a row without labels, charts side by side, and the scene ends where they begin
 CHARTS_STYLE = f"""<style>
