@@ -26,6 +26,12 @@ pytestmark = [
 ]
 BAD = b"name: bad\ntime: {rate_hz: -5}\nvehicles: {a: {model: pelicn}}\n"
 SEARCH = "#search"
+# words that are not in the scenarios, and one that they find
+EVERYDAY = {
+    "broken motor": "motor-failure", "Motor failures": "motor-failure", "boat deck": "deck-landing",
+    "crash": "keep-spot-10", "gps": "gps-errors", "swarm": "flock-1000", "lakes": "survey-lake",
+    "camera": "search-rescue",
+}  # fmt: skip
 # of the scene
 CANVAS = "canvas[data-engine]"
 
@@ -54,6 +60,7 @@ def walk(tmp_path_factory):
             "console",
             lambda line: notes["errors"].append(line.text) if line.type == "error" else None,
         )
+        notes["everyday"] = {words: search(page, words) for words in EVERYDAY}
         notes["found"] = search(page, "hummingbird place hover")
         page.locator(".card:visible button").first.click(no_wait_after=True)
         page.wait_for_selector("canvas")
@@ -108,6 +115,12 @@ def test_a_search_finds_scenarios(walk):
     assert "flock-8" not in walk[1]["found"]
 
 
+def test_a_search_knows_everyday_words(walk):
+    for words, scenario in EVERYDAY.items():
+        assert scenario in walk[1]["everyday"][words]
+        assert "hover-crazyflie" not in walk[1]["everyday"][words]
+
+
 def test_a_flight_goes_on_while_its_past_is_shown(walk):
     notes = walk[1]
     assert notes["past_s"] < notes["then_s"]
@@ -151,8 +164,11 @@ def test_the_parts_of_a_narrow_page_are_aligned(tmp_path):
         kittiwake("view", "hover-hummingbird", cwd=tmp_path) as address,
         page_at(address) as (page, _),
     ):
-        page.set_viewport_size({"width": 390, "height": 844})
         page.wait_for_selector(".kw-glance")
+        # beside the controls, which the state panel had covered
+        page.set_viewport_size({"width": 1000, "height": 700})
+        eventually(lambda: 0.0 < box(page, ".kw-glance")["right"] <= box(page, CANVAS)["right"])
+        page.set_viewport_size({"width": 390, "height": 844})
         page.get_by_text("Charts", exact=True).first.click()
         page.wait_for_selector(".uplot")
         press(page, "Hold")

@@ -10,21 +10,26 @@ STRIP_PX = 246
 # of the State panel on small screens
 GLANCE_PX = 176
 
-# The State panel has no tab bar. Messages are below it. On small screens, where viser has no
-# floating panels, it is at the top of the screen, and the scene between it and the controls, unless
-# these are closed.
-GLANCE_STYLE = """<style>
+# of the controls beside the scene
+CONTROLS_PX = 388
+
+# The State panel has no tab bar, and is as wide as the scene at most. Messages are below it. On
+# small screens, where viser has no floating panels, it is at the top of the screen, and the scene
+# between it and the controls, unless these are closed.
+_GLANCE_STYLE = """<style>
 .mantine-Notifications-root { top: auto !important; bottom: calc(STRIP_PX + 1em); }
 [data-floating-window]:has(.kw-glance) [data-dock-strip] { display: none !important; }
-.kw-glance { display: flex; gap: 8px; align-items: center; padding: 0 10px 8px;
+[data-floating-window]:has(.kw-glance) { max-width: calc(100vw - CONTROLS_PX); }
+.kw-glance { display: flex; flex-wrap: wrap; gap: 8px; align-items: center; padding: 0 10px 8px;
   font-size: 12.5px; line-height: 1.35; font-variant-numeric: tabular-nums;
   color: var(--mantine-color-text); }
 .kw-dial { width: 92px; height: 92px; flex: none; }
-.kw-text { flex: 1; min-width: 0; }
+.kw-text { flex: 1 1 160px; min-width: 0; }
 .kw-head { display: flex; flex-wrap: wrap; gap: 2px 12px; align-items: baseline;
   padding-bottom: 4px; }
 .kw-status { color: #fff; background: #24608c; border-radius: 4px; padding: 0 7px; }
-.kw-facts { display: grid; grid-template-columns: repeat(4, auto); gap: 2px 12px; }
+.kw-facts { display: grid; gap: 2px 12px;
+  grid-template-columns: repeat(auto-fit, minmax(90px, auto)); }
 .kw-facts i { display: block; font-style: normal; font-size: 11px; line-height: 1.2;
   color: var(--mantine-color-dimmed); }
 .kw-facts b { font-weight: 500; }
@@ -50,9 +55,9 @@ GLANCE_STYLE = """<style>
     background: var(--mantine-color-body); box-shadow: 0 0 8px rgba(0, 0, 0, .2);
     font-size: 12px; }
   .kw-dial { width: 62px; height: 62px; }
-  .kw-facts { grid-template-columns: repeat(2, 1fr); }
 }
 </style>""".replace("GLANCE_PX", f"{GLANCE_PX}px").replace("STRIP_PX", f"{STRIP_PX}px")
+GLANCE_STYLE = _GLANCE_STYLE.replace("CONTROLS_PX", f"{CONTROLS_PX}px")
 
 # controls are in a row without labels, charts side by side, and the scene ends where they begin
 CHARTS_STYLE = f"""<style>

@@ -13,8 +13,9 @@ from kittiwake.cockpit.ground_layers import add_ground, area_layer, grid_layer, 
 from kittiwake.cockpit.layer_options import Layer, Options
 from kittiwake.cockpit.layers import Layers
 from kittiwake.cockpit.node_factory import NodeFactory, update_node
+from kittiwake.rendering.shapes import Rgb
 from kittiwake.scene.extent import extent_of
-from kittiwake.scene.lines import POSITION
+from kittiwake.scene.lines import POSITION, color_of, mark_segments
 from kittiwake.scene.moving_bodies import MovingBodies
 from kittiwake.scene.scene_state import FlightInfo, SceneState
 from kittiwake.scene.selection import Selection
@@ -22,7 +23,9 @@ from kittiwake.scene.static_objects import objects_on_ground, region_arrows
 from kittiwake.scene.water import Sea, has_waves
 
 GHOST_RGB, GHOST_OPACITY = (70, 120, 200), 0.35
-EDGE_WIDTH = 1.0
+# in pixels
+EDGE_WIDTH, MARK_WIDTH = 1.0, 6.0
+GAMMA = 2.2
 # static objects without a shadow
 SHADOWLESS = ("terrain", "land")
 
@@ -46,6 +49,8 @@ class SceneNodes:
         self._flight = flight
         self._nodes = NodeFactory(scene, f"/{name or ('ghost' if ghost else 'flight')}")
         self._bodies = MovingBodies(flight)
+        vehicles = flight.scenario.vehicles.values()
+        self._lengths_m = np.array([float(one.dynamics.size_body_m.x) for one in vehicles])
         meshes = [part.mesh for part in self._bodies.parts]
         if ghost:
             meshes = [
@@ -56,6 +61,7 @@ class SceneNodes:
             self._nodes.batch(f"bodies/{part.name}", mesh, part.instances)
             for part, mesh in zip(self._bodies.parts, meshes, strict=True)
         ]
+        self._marks = self._add_marks(GHOST_RGB if ghost else None)
         layers = Layers(self._nodes, flight, self.options)
         self._layers = [layers.trails(GHOST_RGB if ghost else None)]
         if not ghost:
@@ -69,6 +75,8 @@ class SceneNodes:
                 batched_positions=poses.positions_world_m,
                 batched_wxyzs=poses.q_world_from_part,
             )
+        marks = mark_segments(self._bodies.positions_world_m, self._lengths_m)
+        update_node(self._marks, points=marks)
         for layer in self._layers:
             layer(scene_state)
 
@@ -81,6 +89,14 @@ class SceneNodes:
     def remove(self) -> None:
         """Remove all nodes."""
         self._nodes.remove()
+
+    def _add_marks(self, rgb: Rgb | None) -> viser.LineSegmentsHandle:
+        """Add dots in the vehicles' colors, which are seen where the bodies are too far away."""
+        numbers = range(len(self._lengths_m))
+        shares = np.array([rgb or color_of(number) for number in numbers]) / 255.0
+        # viser takes colors of vertices as linear
+        colors = np.repeat(255.0 * shares[:, None] ** GAMMA, 2, axis=1).astype(np.uint8)
+        return self._nodes.empty_lines("bodies/marks", len(colors), colors, MARK_WIDTH)
 
     def _add_static(self) -> list[Layer]:
         """Add the static objects; return the layer of waves, if any."""

@@ -5,6 +5,7 @@ from html import escape
 from importlib.resources import files
 from pathlib import Path
 
+from kittiwake.cockpit.search_words import scenario_contents, search_words
 from kittiwake.cockpit.start_choices import RecordedRun
 
 ASSETS = Path(str(files("kittiwake.cockpit"))) / "assets"
@@ -74,7 +75,7 @@ def _document(title: str, body: str, head: str = "") -> str:
 
 def _group_section(title: str, names: Iterable[str], summaries: Mapping[str, str]) -> str:
     cards = "".join(
-        _card("fly", "scenario", name, name, summaries[name], _picture(name)) for name in names
+        _card("fly", "scenario", name, name, summaries[name], name, title) for name in names
     )
     return f"<section><h2>{escape(title)}</h2><div class='cards'>{cards}</div></section>"
 
@@ -83,7 +84,7 @@ def _recent_section(recent: Mapping[str, Path]) -> str:
     if not recent:
         return ""
     cards = "".join(
-        _card("recent", "file", key, path.name, str(path.parent), "")
+        _card("recent", "file", key, path.name, str(path.parent), "", "Recent files")
         for key, path in recent.items()
     )
     return f"<section><h2>Recent files</h2><div class='cards'>{cards}</div></section>"
@@ -91,23 +92,28 @@ def _recent_section(recent: Mapping[str, Path]) -> str:
 
 def _runs_section(runs: Iterable[RecordedRun]) -> str:
     cards = "".join(
-        _card("replay", "run", run.name, run.name, run.outcome, _picture(run.scenario))
+        _card("replay", "run", run.name, run.name, run.outcome, Path(run.scenario).name, "Runs")
         for run in runs
     )
     cards = cards or "<p>Flights appear here once they have been flown.</p>"
     return f"<section id='runs'><h2>Runs</h2><div class='cards'>{cards}</div></section>"
 
 
-def _card(action: str, field: str, value: str, title: str, text: str, picture: str) -> str:
+def _card(
+    action: str, field: str, value: str, title: str, text: str, scenario: str, group: str
+) -> str:
+    """Return a form that makes a choice, with the picture and the search words of a scenario."""
+    words = search_words(group, title, text, scenario, scenario_contents(scenario))
     return (
-        f'<form class="card" method="post" action="/start/{action}">'
-        f'<button name="{field}" value="{escape(value)}">{picture}'
+        f'<form class="card" method="post" action="/start/{action}" data-words="{words}">'
+        f'<button name="{field}" value="{escape(value)}">{_picture(scenario)}'
         f"<strong>{escape(title)}</strong><span>{escape(text)}</span></button></form>"
     )
 
 
 def _picture(scenario: str) -> str:
-    if not scenario or not (PICTURES / f"{Path(scenario).name}.webp").is_file():
+    if not scenario or not (PICTURES / f"{scenario}.webp").is_file():
         return NO_PICTURE
-    source = f"/start/pictures/{escape(Path(scenario).name)}.webp"
-    return f'<img class="picture" src="{source}" alt="" loading="lazy">'
+    return (
+        f'<img class="picture" src="/start/pictures/{escape(scenario)}.webp" alt="" loading="lazy">'
+    )

@@ -19,6 +19,7 @@ from kittiwake.core.errors import CommandError, KittiwakeError, did_you_mean
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.runtime.active_maneuvers import ActiveManeuvers
+from kittiwake.runtime.change_description import describe_change
 from kittiwake.runtime.clock import RealTimeClock
 from kittiwake.runtime.command_inputs import CommandSlots
 from kittiwake.runtime.command_source import Notice
@@ -310,7 +311,10 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         subject = path.split(".")[1] if path.startswith("vehicles.") else "world"
         item = f"{path}={value}"
         given = Override(item, item)
-        self._request_build(path, subject, item, lambda scenario: with_changes(scenario, [given]))
+        description = describe_change(path, value)
+        self._request_build(
+            path, subject, description, lambda scenario: with_changes(scenario, [given])
+        )
 
     def set_gains(self, entry: str, controller: str, **gains: Any) -> None:
         """Change gains of a controller, for all vehicles of an entry of the scenario.

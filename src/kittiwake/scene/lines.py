@@ -34,7 +34,7 @@ COLORS: tuple[Rgb, ...] = (
     (150, 150, 30),
     (20, 160, 180),
 )
-# segments of all trails together, and of one trail
+# segments of all trails and marks together, and of one trail
 MAX_SEGMENTS, MAX_TRAIL_SEGMENTS = 6000, 150
 PALE_RGB, PALEST = np.array([214, 222, 230]), 0.3
 # largest number of vehicles with wind arrows, labels and setpoints
@@ -42,6 +42,8 @@ MAX_ANNOTATED = 30
 # largest number of vehicles with radio links
 MAX_LINKED = 16
 ARROW_HEAD = 0.25
+# half a mark relative to its vehicle's length, in a direction from which nobody looks
+HALF_MARK = 0.05 * np.array([0.48, 0.6, 0.64])
 
 Segments = Float[np.ndarray, "segments 2 3"]
 
@@ -57,7 +59,7 @@ class Trails:
     def __init__(self, vehicles: Sequence[str], rgbs: Sequence[Rgb] | None = None) -> None:
         self._names = list(vehicles)
         self.segments_per_trail = min(
-            MAX_TRAIL_SEGMENTS, max(4, MAX_SEGMENTS // max(1, len(self._names)))
+            MAX_TRAIL_SEGMENTS, max(4, MAX_SEGMENTS // max(1, len(self._names)) - 1)
         )
         colors = rgbs or [color_of(number) for number in range(len(self._names))]
         share = np.linspace(PALEST, 1.0, self.segments_per_trail + 1)[None, :, None]
@@ -96,6 +98,14 @@ class Trails:
 
     def _samples(self, points: int) -> np.ndarray:
         return np.linspace(0, points - 1, self.segments_per_trail + 1).round().astype(int)
+
+
+def mark_segments(
+    positions_world_m: Float[np.ndarray, "vehicles 3"], lengths_m: Float[np.ndarray, " vehicles"]
+) -> Segments:
+    """Return segments within vehicles, which are dots on the screen if drawn wider than long."""
+    half = lengths_m[:, None] * HALF_MARK
+    return np.stack([positions_world_m - half, positions_world_m + half], axis=1)
 
 
 class WindArrows:

@@ -10,6 +10,7 @@ import pytest
 from IPython.core.formatters import DisplayFormatter
 
 import kittiwake as kw
+from kittiwake.cockpit.flight_page.charts import chart_panels
 from kittiwake.cockpit.flight_page.recorder import MAX_FRAMES, MAX_HZ, MAX_NUMBERS, frame_times_s
 from kittiwake.cockpit.flight_page.tracks import (
     GRID,
@@ -98,6 +99,16 @@ def test_charts_have_setpoints_beside_the_truth(page):
     assert {"actual", "setpoint"} <= kinds
     offset, size = panels["height (m)"][0]["values"]
     assert np.isfinite(np.frombuffer(content, "<f4", size // 4, offset)).all()
+
+
+def test_line_of_sight_guidance_has_a_chart_of_its_cross_track_error():
+    simulation = kw.load("otter-in-waves", {"time.duration_s": 3.0})
+    store = ArrayStore()
+    panels = chart_panels(simulation.run(), simulation.scenario, store)
+    lines = {panel["label"]: panel["lines"] for panel in panels}
+    (line,) = lines["cross-track error (m)"]
+    offset, size = line["values"]
+    assert (np.frombuffer(store.content(), "<f4", size // 4, offset) < 1.0).all()
 
 
 def test_a_notebook_stores_the_page_in_the_cell(page):

@@ -52,6 +52,20 @@ def test_bodies_are_drawn_at_their_logged_positions(server, ultrasonic_turns):
     scene.remove()
 
 
+def test_vehicles_have_marks_of_their_color_that_are_seen_from_afar(server, ultrasonic_turns):
+    scene = SceneNodes(server.scene, ultrasonic_turns.flight)
+    scene_state = ultrasonic_turns.scene_state(-1)
+    scene.draw(scene_state)
+    marks = server.scene.get_handle_by_name("/flight/bodies/marks")
+    expected = np.stack([scene_state.rows["drone"][1:4], scene_state.rows["other"][1:4]])
+    np.testing.assert_allclose(marks.points.mean(axis=1), expected, atol=1e-6)
+    # zero length would have no direction on the screen, and thus no width
+    assert (np.linalg.norm(np.diff(marks.points, axis=1), axis=-1) > 0.01).all()
+    assert (marks.colors[0] != marks.colors[1]).any()
+    assert marks.thickness_units == "screen"
+    scene.remove()
+
+
 def test_a_disabled_layer_is_invisible(server, ultrasonic_turns):
     scene = SceneNodes(server.scene, ultrasonic_turns.flight)
     names = {

@@ -14,29 +14,34 @@ from kittiwake.core.errors import KittiwakeError
 from kittiwake.guidance.maneuvers.line_of_sight import LineOfSight
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.load import load_recorded
+from kittiwake.scenario.scenario import Scenario
 from kittiwake.world.world import Origin
 
 
 def with_legs(traces: Sequence[Trace], folder: Path | None) -> list[Trace]:
     """Return the vehicles with the waypoints that the scenario in the run folder gives them."""
-    wanted = {
-        trace.name
-        for trace in traces
-        if trace.has((LEGS,)) and not np.isfinite(trace.table.part(SETPOINT_WORLD_M)).any()
-    }
-    if not wanted or folder is None or not (folder / SCENARIO_FILE).is_file():
+    file = None if folder is None else folder / SCENARIO_FILE
+    if file is None or not file.is_file() or not any(map(_lacks_legs, traces)):
         return [*traces]
     try:
-        scenario = load_recorded(folder / SCENARIO_FILE)
+        return with_legs_of(traces, load_recorded(file))
     except KittiwakeError:  # such as without a component of one's own: no legs are drawn
         return [*traces]
-    origin = scenario.world.origin
+
+
+def with_legs_of(traces: Sequence[Trace], scenario: Scenario) -> list[Trace]:
+    """Return the vehicles with the waypoints that a scenario gives them."""
+    origin, vehicles = scenario.world.origin, scenario.vehicles
     return [
-        replace(trace, legs_world_m=_waypoints(scenario.vehicles[trace.name], origin))
-        if trace.name in wanted and trace.name in scenario.vehicles
+        replace(trace, legs_world_m=_waypoints(vehicles[trace.name], origin))
+        if trace.name in vehicles and _lacks_legs(trace)
         else trace
         for trace in traces
     ]
+
+
+def _lacks_legs(trace: Trace) -> bool:
+    return trace.has((LEGS,)) and not np.isfinite(trace.table.part(SETPOINT_WORLD_M)).any()
 
 
 def _waypoints(vehicle: AssembledVehicle, origin: Origin) -> Rows | None:

@@ -4,17 +4,17 @@ const refusal = document.getElementById("refusal");
 const nothing = document.getElementById("nothing");
 
 function filterCards() {
-  const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  const asked = search.value.toLowerCase().split(/\s+/).filter(Boolean);
+  // "boats" and "failing" also find "boat" and "failure"
+  const stems = asked.map((word) => word.replace(/(?<=.{4})(es|s|ing|ed)$/, ""));
   let found = 0;
   for (const section of document.querySelectorAll("section")) {
-    const title = section.querySelector("h2").textContent;
     let shown = 0;
     for (const card of section.querySelectorAll(".card")) {
-      const text = `${title} ${card.textContent}`.toLowerCase();
-      card.hidden = !words.every((word) => text.includes(word));
+      card.hidden = !stems.every((stem) => card.dataset.words.includes(stem));
       shown += !card.hidden;
     }
-    section.hidden = shown === 0 && words.length > 0;
+    section.hidden = shown === 0 && stems.length > 0;
     found += shown;
   }
   nothing.hidden = found > 0;

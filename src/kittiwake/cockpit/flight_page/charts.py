@@ -7,11 +7,13 @@ from matplotlib.colors import to_hex
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.events import MAX_MARKS, moments, without_many_waypoints
+from kittiwake.analysis.plots.legs import with_legs_of
 from kittiwake.analysis.plots.panels import PlotLine
 from kittiwake.analysis.plots.quantities import panels_over_time
 from kittiwake.analysis.plots.style import ESTIMATED, fleet_colors
 from kittiwake.analysis.plots.traces import find_losses, select_traces
 from kittiwake.cockpit.flight_page.tracks import ArrayStore
+from kittiwake.scenario.scenario import Scenario
 
 # numbers of all lines together; more lines have fewer points
 MAX_NUMBERS = 1_000_000
@@ -19,9 +21,9 @@ MIN_POINTS = 200
 KINDS = {"setpoint": "setpoint", ESTIMATED: "estimate"}
 
 
-def chart_panels(log: Log, store: ArrayStore) -> list[dict[str, Any]]:
+def chart_panels(log: Log, scenario: Scenario, store: ArrayStore) -> list[dict[str, Any]]:
     """Store the curves of a log and return their panels for ``charts.js``."""
-    traces = select_traces(log, find_losses(log))
+    traces = with_legs_of(select_traces(log, find_losses(log)), scenario)
     shades = fleet_colors(len(log.names))
     colors = [shades[trace.place] for trace in traces]
     panels = panels_over_time(traces, colors, {}, many=len(log.names) != 1)

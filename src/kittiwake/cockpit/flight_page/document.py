@@ -119,7 +119,7 @@ def _content(log: Log, playback: LogPlayback, scene: RecordedScene) -> bytes:
         "positions": store_numbers(scene.positions_world_m, GRID, store),
         "vehicles": vehicles,
         "events": marked_events(log),
-        "panels": chart_panels(log, store),
+        "panels": chart_panels(log, playback.flight.scenario, store),
     }
     text = json.dumps(description, separators=(",", ":"), allow_nan=False).encode()
     length = len(text).to_bytes(8, "little")

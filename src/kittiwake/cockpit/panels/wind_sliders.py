@@ -110,8 +110,10 @@ def _velocity(wind: AbstractDirectedWind, entry: Plain, path: str) -> Iterator[W
             for axis, value in zip(AXES, values, strict=True)
             for high in [max(MAX_MPS, abs(value))]
         )
-        short = isinstance(entry, list)
-        yield WindControl(path if short else f"{path}.wind_world_mps", tuple(scales), str)
+        if isinstance(entry, list):
+            yield WindControl(path, tuple(scales), "{{type: constant, wind_world_mps: {}}}".format)
+        else:
+            yield WindControl(f"{path}.wind_world_mps", tuple(scales), str)
         return
     assert wind.speed_mps is not None
     assert wind.from_rad is not None
