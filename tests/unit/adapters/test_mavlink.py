@@ -207,6 +207,12 @@ def item(number, command, x=0.0, y=0.0, z=0.0, wait_s=0.0):
     )
 
 
+def speed(number, speed_mps):
+    return d.MAVLink_mission_item_int_message(
+        1, 1, number, 2, d.MAV_CMD_DO_CHANGE_SPEED, 0, 1, 1.0, speed_mps, -1.0, 0.0, 0, 0, 0.0
+    )
+
+
 def upload(served, items):
     (request,) = served.send(d.MAVLink_mission_count_message(1, 1, len(items)))
     for one in items:
@@ -219,14 +225,15 @@ def upload(served, items):
 def test_a_mission_is_uploaded_downloaded_flown_and_ends_with_a_landing(served):
     items = [
         item(0, d.MAV_CMD_NAV_TAKEOFF, z=-2.0),
-        item(1, d.MAV_CMD_NAV_WAYPOINT, x=4.0, z=-2.0),
-        item(2, d.MAV_CMD_NAV_WAYPOINT, x=4.0, y=4.0, z=-3.0, wait_s=1.0),
-        item(3, d.MAV_CMD_NAV_RETURN_TO_LAUNCH),
+        speed(1, 1.5),
+        item(2, d.MAV_CMD_NAV_WAYPOINT, x=4.0, z=-2.0),
+        item(3, d.MAV_CMD_NAV_WAYPOINT, x=4.0, y=4.0, z=-3.0, wait_s=1.0),
+        item(4, d.MAV_CMD_NAV_RETURN_TO_LAUNCH),
     ]
     assert upload(served, items).type == d.MAV_MISSION_ACCEPTED
     (count,) = served.send(d.MAVLink_mission_request_list_message(1, 1))
-    assert count.count == 4
-    (second,) = served.send(d.MAVLink_mission_request_int_message(1, 1, 1))
+    assert count.count == 5
+    (second,) = served.send(d.MAVLink_mission_request_int_message(1, 1, 2))
     assert (second.x, second.y, second.z) == (40000, 0, -2.0)
     assert served.command(d.MAV_CMD_MISSION_START) == (ACCEPTED, "")
     served.fly(1.0)
@@ -237,7 +244,8 @@ def test_a_mission_is_uploaded_downloaded_flown_and_ends_with_a_landing(served):
     while served.vehicle.armed:
         served.fly(0.5)
     reached = [one.seq for one in served.link.take("MISSION_ITEM_REACHED")]
-    assert reached == [0, 1, 2, 3, 3]
+    assert reached == [0, 2, 3, 4, 4]
+    assert served.vehicle.parameters["MPC_XY_CRUISE"] == 2.0
     assert served.heartbeat() == (FlightMode.HOLD, False)
     np.testing.assert_allclose(served.place_ned(), [0.0, 0.0, -0.042], atol=0.1)
 
@@ -255,6 +263,21 @@ def test_items_out_of_turn_are_requested_again_and_unknown_ones_refused(served):
     assert result == ACCEPTED  # a mode of a drone that is not armed
     result, words = served.command(d.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)
     assert "upload one" in words
+
+
+def test_a_vessel_sails_to_a_place_and_cannot_take_off():
+    served = Served(load_scenario("survey-otter", ["time.rate_hz=50"]))
+    served.fly(0.2)
+    (heartbeat,) = served.server._systems[1].heartbeat()
+    assert heartbeat.type == d.MAV_TYPE_SURFACE_BOAT
+    assert served.command(d.MAV_CMD_NAV_TAKEOFF) == (DENIED, "a vessel cannot take off")
+    goal = WorldFrame(served.flight.scenario.world.origin).geodetic(Vec3(0.0, 10.0, 0.0))
+    numbers = (-1.0, 0.0, 0.0, nan, goal.latitude_e7 / 1e7, goal.longitude_e7 / 1e7, 0.0)
+    assert served.command(d.MAV_CMD_DO_REPOSITION, *numbers)[0] == ACCEPTED
+    served.fly(20.0)
+    assert abs(served.place_ned()[0] - 10.0) < 3.0
+    assert served.command(d.MAV_CMD_COMPONENT_ARM_DISARM, 0.0) == (ACCEPTED, "")
+    served.flight.executor.__exit__()
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import numpy as np
 
 from kittiwake.adapters.mavlink.dialect import Message
 from kittiwake.adapters.mavlink.offboard import world_yaw_rad
-from kittiwake.adapters.mavlink.parameters import Parameters
+from kittiwake.adapters.mavlink.parameters import Parameters, in_range
 from kittiwake.adapters.mavlink.world_frame import GeodeticPosition, WorldFrame, from_ned
 from kittiwake.adapters.ranges import POSITION, TIME
 from kittiwake.core.commands import MotorsOff
@@ -139,16 +139,17 @@ class LegPlanner:
         yaw_rad: float | None = None,
         item: int | None = None,
         wait_s: float = 0.0,
+        speed_mps: float | None = None,
     ) -> LegBuilder:
-        """Return the flight to a place; the present yaw for None."""
+        """Return the flight to a place; by default at the present yaw and the cruise speed."""
         POSITION.vector("position", place)
         goal_m = np.asarray(place.array, np.float64)
         radius_m = self._parameters["NAV_ACC_RAD"]
-        speed_mps = self._parameters["MPC_XY_CRUISE"]
+        cruise_mps = self._parameters["MPC_XY_CRUISE"] if speed_mps is None else speed_mps
 
         def build(now: VehicleEstimate) -> AutopilotLeg:
             yaw = now.yaw_rad if yaw_rad is None else yaw_rad
-            return Passage(go_to(goal_m, yaw, speed_mps), place, radius_m, wait_s, item)
+            return Passage(go_to(goal_m, yaw, cruise_mps), place, radius_m, wait_s, item)
 
         return build
 
@@ -197,15 +198,15 @@ class LegPlanner:
         raise CommandError(text)
 
     def _mission(self, items: Sequence[Message]) -> Iterator[LegBuilder]:
-        d = self._d
+        d, speed_mps = self._d, self._parameters["MPC_XY_CRUISE"]
         for number, item in enumerate(items):
             match item.command:
                 case d.MAV_CMD_DO_CHANGE_SPEED:
-                    self._parameters.set("MPC_XY_CRUISE", item.param2)
+                    speed_mps = in_range("MPC_XY_CRUISE", item.param2)
                 case d.MAV_CMD_NAV_RETURN_TO_LAUNCH:
                     home = self.home_world_m
                     above = Vec3(home.x, home.y, home.z + self._parameters["RTL_RETURN_ALT"])
-                    yield self.passage(above, None, number, OVER_START_S)
+                    yield self.passage(above, None, number, OVER_START_S, speed_mps)
                     yield self.descent(number)
                 case d.MAV_CMD_NAV_LAND:
                     yield self.descent(number)
@@ -217,7 +218,7 @@ class LegPlanner:
                 case _:
                     place = self.place(item.frame, item.x, item.y, item.z)
                     yaw_rad = world_yaw_rad(radians(item.param4)) if isfinite(item.param4) else None
-                    yield self.passage(place, yaw_rad, number, _seconds(item.param1))
+                    yield self.passage(place, yaw_rad, number, _seconds(item.param1), speed_mps)
 
     def _delay(self, item: Message, number: int) -> LegBuilder:
         wait_s = _seconds(item.param1)

@@ -34,16 +34,21 @@ class Parameters:
         return iter(KNOWN)
 
     def set(self, name: str, value: float) -> None:
-        """Set a value.
+        """Set a value; raises as ``in_range``."""
+        self._values[name] = in_range(name, value)
 
-        Raises:
-            CommandError: for an unknown name, or a value out of its range.
-        """
-        if name not in KNOWN:
-            message = f"parameter: got {name}. {did_you_mean(name, [*KNOWN])}"
-            raise CommandError(message)
-        _, low, high = KNOWN[name]
-        if not low <= value <= high:
-            message = f"{name}: got {value:g}; must be from {low:g} to {high:g}"
-            raise CommandError(message)
-        self._values[name] = float(value)
+
+def in_range(name: str, value: float) -> float:
+    """Return a value of a parameter.
+
+    Raises:
+        CommandError: for an unknown name, or a value out of its range.
+    """
+    if name not in KNOWN:
+        message = f"parameter: got {name}. {did_you_mean(name, [*KNOWN])}"
+        raise CommandError(message)
+    _, low, high = KNOWN[name]
+    if not low <= value <= high:
+        message = f"{name}: got {value:g}; must be from {low:g} to {high:g}"
+        raise CommandError(message)
+    return float(value)

@@ -58,6 +58,7 @@ class MavlinkVehicle:
         scenario = executor.scenario
         vehicle = scenario.vehicles[name]
         self._waits = isinstance(vehicle.guidance.component, Idle)
+        self._floats = vehicle.dynamics.is_vessel
         self.armed = not self._waits
         self.mode = FlightMode.HOLD if self._waits else FlightMode.MISSION
         self.parameters = Parameters()
@@ -221,7 +222,7 @@ class MavlinkVehicle:
             if self.mode in FLOWN:
                 self._enter(self.mode, now)
             return
-        if given[1] != FORCED and not self._is_landed(now):
+        if not (self._floats or given[1] == FORCED or self._is_landed(now)):
             text = "disarm: the vehicle flies; land it first"
             raise CommandError(text)
         self._disarm()
