@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from math import isfinite, radians
 from types import ModuleType
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
@@ -34,6 +34,7 @@ HEIGHT_M = 0.3
 OVER_START_S = 2.0
 
 
+@runtime_checkable
 class AutopilotLeg(Protocol):
     """A maneuver, with the number of its item in a mission."""
 
