@@ -306,7 +306,7 @@ def test_pinned_requirements_are_names_and_versions_only() -> None:
 
 
 def test_protocols_can_be_checked_at_run_time():
-    # as `make test-all` does for all annotations
+    # as a run of the tests with all types checked does
     unchecked = [
         f"{path.relative_to(SOURCE)}: {node.name}"
         for path in SOURCE.rglob("*.py")
