@@ -2,6 +2,7 @@
 
 import socket
 import struct
+import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
@@ -38,6 +39,8 @@ class MavlinkLink:
         self._listeners = [(LOOPBACK, own) for own in ports]
         self._parsers: OrderedDict[Address, Message] = OrderedDict()
         self._senders: dict[int, Message] = {}
+        # the flight sends in its thread, answers come from that of the server
+        self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
             self._socket.bind((LOOPBACK, port))
@@ -71,26 +74,35 @@ class MavlinkLink:
         noise = self.dialect.MAVLink_bad_data, self.dialect.MAVLink_unknown
         known = [one for one in messages if not isinstance(one, noise)]
         if known:
-            self._parsers[sender] = parser
-            self._parsers.move_to_end(sender)
-            while len(self._parsers) > MAX_CLIENTS:
-                self._parsers.popitem(last=False)
+            self._remember(sender, parser)
         return [(sender, one) for one in known]
 
     def send(self, system: int, messages: Iterable[Message], to: Address | None = None) -> None:
         """Send messages of a system to all clients, or to one."""
+        with self._lock:
+            clients = [to] if to is not None else list({*self._listeners, *self._parsers})
+            packets = [self._packet(system, message) for message in messages]
+        for packet in packets:
+            for client in clients:
+                with suppress(OSError):
+                    self._socket.sendto(packet, client)
+
+    def _packet(self, system: int, message: Message) -> bytes:
         if system not in self._senders:
             self._senders[system] = self.dialect.MAVLink(
                 None, srcSystem=system, srcComponent=AUTOPILOT_COMPONENT
             )
         sender = self._senders[system]
-        clients = [to] if to is not None else list({*self._listeners, *self._parsers.copy()})
-        for message in messages:
-            packet = message.pack(sender)
-            sender.seq = (sender.seq + 1) % 256
-            for client in clients:
-                with suppress(OSError):
-                    self._socket.sendto(packet, client)
+        packet = bytes(message.pack(sender))
+        sender.seq = (sender.seq + 1) % 256
+        return packet
+
+    def _remember(self, client: Address, parser: Message) -> None:
+        with self._lock:
+            self._parsers[client] = parser
+            self._parsers.move_to_end(client)
+            while len(self._parsers) > MAX_CLIENTS:
+                self._parsers.popitem(last=False)
 
     def _new_parser(self) -> Message:
         parser = self.dialect.MAVLink(None)

@@ -3,6 +3,7 @@
 import threading
 import time
 from collections.abc import Sequence
+from itertools import chain
 from math import isfinite
 
 from kittiwake.adapters.mavlink.dialect import Message
@@ -86,6 +87,7 @@ class MavlinkServer:
     def __init__(self, link: MavlinkLink) -> None:
         self._link, self._d = link, link.dialect
         self._systems: dict[int, ServedSystem] = {}
+        self._executor: LiveExecutor | None = None
         self._names = {number: kind.msgname for number, kind in link.dialect.mavlink_map.items()}
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._serve, name="mavlink", daemon=True)
@@ -96,7 +98,7 @@ class MavlinkServer:
         Raises:
             CommandError: for more vehicles than MAVLink has numbers.
         """
-        scenario = executor.scenario
+        scenario, self._executor = executor.scenario, executor
         if len(scenario.vehicles) > MAX_SYSTEMS:
             text = f"MAVLink numbers at most {MAX_SYSTEMS} systems; got {len(scenario.vehicles)}"
             raise CommandError(text)
@@ -116,8 +118,12 @@ class MavlinkServer:
 
     def publish_block(self, block: RowBlock) -> None:
         """Send the messages that are due after a block of the flight."""
+        problems = [] if self._executor is None else self._executor.take_problems()
         for number, system in self._systems.items():
-            self._link.send(number, system.due(block))
+            texts = [system.vehicle.text(one, self._d.MAV_SEVERITY_WARNING) for one in problems]
+            self._link.send(number, [*system.due(block), *chain.from_iterable(texts)])
+            # one system reports them, since each names its vehicle
+            problems = []
 
     def _serve(self) -> None:
         next_s = time.monotonic()

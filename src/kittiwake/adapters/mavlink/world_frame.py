@@ -3,14 +3,9 @@
 from math import degrees, radians
 from typing import NamedTuple
 
+from kittiwake.environment.satellites.selection import frame_at
 from kittiwake.geometry.frames import swap_enu_ned
-from kittiwake.geometry.geodesy import (
-    Geodetic,
-    LocalFrame,
-    ecef_from_geodetic,
-    geodetic_from_ecef,
-    tangent_plane,
-)
+from kittiwake.geometry.geodesy import Geodetic, ecef_from_geodetic, geodetic_from_ecef
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.world.world import Origin
 
@@ -30,8 +25,7 @@ class WorldFrame:
 
     def __init__(self, origin: Origin) -> None:
         self.altitude_m = float(origin.altitude_m)
-        place = Geodetic(float(origin.latitude_rad), float(origin.longitude_rad), self.altitude_m)
-        self._frame: LocalFrame = tangent_plane(place)
+        self._frame = frame_at(origin)
 
     def geodetic(self, position_world_m: Vec3) -> GeodeticPosition:
         """Return the geodetic position of a place in the world."""
