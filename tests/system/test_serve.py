@@ -154,8 +154,10 @@ def _wait_for_rows(file):
         (("--hub", "--speed", "2"), "a hub in real time requires 1"),
         (("--hub", "--speed", "-1"), "must be a number above 0"),
         (("--hub", "--token-file", "/nowhere/token"), "/nowhere/token: No such file"),
+        (("--mavlink", "--base-port", "47200"), "`--base-port`: not allowed with --mavlink"),
+        (("--joystick", "--host", "127.0.0.1"), "`--host`: not allowed with --joystick"),
     ],
-    ids=["alone", "too fast", "backwards", "no token"],
+    ids=["alone", "too fast", "backwards", "no token", "port of no hub", "host of no hub"],
 )
 def test_mistakes_are_reported_before_the_flight(options, expected):
     answer = kittiwake_does("serve", "flock-hub-8", *options)

@@ -27,6 +27,8 @@ from kittiwake.core.errors import HubError
 if TYPE_CHECKING:
     from kittiwake.analysis.log import Log
 
+HUB_HOST, HUB_PORT = "127.0.0.1", 47100
+
 
 def serve(
     scenario: Scenario,
@@ -47,9 +49,12 @@ def serve(
         ),
     ] = False,
     base_port: Annotated[
-        int, typer.Option(metavar="P", help="Port of the hub for the first vehicle.")
-    ] = 47100,
-    host: Annotated[str, typer.Option(metavar="H", help="Address of the hub.")] = "127.0.0.1",
+        int | None,
+        typer.Option(metavar="P", help=f"Port of the hub for the first vehicle; default {HUB_PORT}."),
+    ] = None,
+    host: Annotated[
+        str | None, typer.Option(metavar="H", help=f"Address of the hub; default {HUB_HOST}.")
+    ] = None,
     token_file: Annotated[
         Path | None, typer.Option(metavar="FILE", help="File with the secret of the hub.")
     ] = None,
@@ -87,7 +92,13 @@ def serve(
     mode = _mode(modes | {"--mavlink": mavlink})
     if mode != "--hub":
         refuse(
-            {"--lockstep": lockstep, "--token-file": token_file, "--control-port": control_port},
+            {
+                "--base-port": base_port,
+                "--host": host,
+                "--lockstep": lockstep,
+                "--token-file": token_file,
+                "--control-port": control_port,
+            },
             mode,
         )
     ratio = hub_speed(speed, lockstep=lockstep) if mode == "--hub" else parse_speed(speed)
@@ -102,7 +113,13 @@ def serve(
     with run_folder(out, loaded) as folder, report_if_stopped(folder):
         match mode:
             case "--hub":
-                hub = HubAddress(host, base_port, token_file, lockstep, control_port)
+                hub = HubAddress(
+                    host=host or HUB_HOST,
+                    base_port=HUB_PORT if base_port is None else base_port,
+                    token_file=token_file,
+                    lockstep=lockstep,
+                    control_port=control_port,
+                )
                 log = fly_by_hub(loaded, [scenario, *items], hub, ratio, folder, progress)
             case "--joystick":
                 log = fly_by_gamepad(loaded, ratio, folder, progress)

@@ -192,7 +192,8 @@ class ComponentBuilder:
                 if isinstance(type_name, type):
                     given = f"got the class {type_name.__name__}; write an object of it, or "
                 known = registry.listed_names()
-                message = f"{given}write the kind of {registry.noun}: one of {known}"
+                kinds = registry.noun.removeprefix("kind of ")
+                message = f"{given}write the kind of {kinds}: one of {known}"
                 raise ScenarioError(message)
             cls = registry.find(type_name)
             with self.problems.collecting(path, placed=True):

@@ -25,7 +25,7 @@ class Distribution:
 
     Attributes:
         name: name of the distribution, such as "uniform".
-        numbers: its parameters.
+        numbers: its parameters; whole ones stay whole in a choice, as a sea state has to be.
     """
 
     name: str
@@ -115,6 +115,8 @@ def _one(name: str, numbers: tuple[Plain, ...]) -> Distribution:
     if name == "normal" and last < 0.0:
         message = f"normal: got a deviation of {last}; must be 0 or more; {advice}"
         raise ValueError(message)
+    if name == "choice" and all(isinstance(number, int) for number in numbers):
+        return Distribution(name, numbers)
     return Distribution(name, tuple(map(float, numbers)))
 
 

@@ -69,6 +69,16 @@ def test_numbers_are_those_that_environments_draw(distribution):
         np.testing.assert_allclose(found[0], 2.0 - 0.5 * DEVIATIONS, rtol=1e-6)
 
 
+def test_a_choice_of_whole_numbers_draws_whole_numbers():
+    waves = {"type": "jonswap", "sea_state": 1, "towards_deg": 90, "spreading": 5}
+    seas = {"world.waves": waves, "randomize": {"world.waves.sea_state": {"choice": [1, 2]}}}
+    own = kw.Scenario.load("deck-landing", seas)
+    check_draws(own)
+    drawn_seas = [drawn(own, seed).draws["world.waves.sea_state"] for seed in range(12)]
+    assert {*drawn_seas} == {1, 2}
+    assert all(isinstance(sea_state, int) for sea_state in drawn_seas)
+
+
 def test_another_randomized_number_changes_no_other_draw():
     fewer = scenario(randomize={SPEED: {"uniform": [0, 3]}})
     assert drawn(fewer, 5).draws[SPEED] == drawn(scenario(), 5).draws[SPEED]
