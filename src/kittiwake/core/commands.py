@@ -10,6 +10,7 @@ ignore them.
 """
 
 from dataclasses import fields, replace
+from functools import cache
 from typing import (
     Annotated,
     ClassVar,
@@ -306,10 +307,15 @@ class CommandChoice(eqx.Module):
 
 def zero_command(command_type: type[Record], length: int = 0) -> Record:
     """Return a command of zeros, with level attitudes; ``length`` is that of ``RotorSpeeds``."""
-    hints = get_type_hints(command_type)
     return command_type(
-        **{field.name: _zero(hints[field.name], length) for field in fields(command_type)}
+        **{name: _zero(annotation, length) for name, annotation in _annotations(command_type)}
     )
+
+
+@cache
+def _annotations(command_type: type[Record]) -> tuple[tuple[str, Annotation], ...]:
+    hints = get_type_hints(command_type)
+    return tuple((field.name, hints[field.name]) for field in fields(command_type))
 
 
 def _zero(annotation: Annotation, length: int) -> ArrayTree:

@@ -185,11 +185,14 @@ class BoundTiles:
                 message = f"output {index}: must have the shape of input {own + index}"
                 raise ValueError(message)
         self._call, self._kernel, self._arrays = call, kernel, (*inputs, *outputs)
-        sides = (
-            (*inputs, *outputs),
-            (*inputs[:own], *outputs[:carried], *inputs[own:], *outputs[carried:]),
-        )
-        self._addresses = np.stack([_addresses(arrays).astype(np.int64) for arrays in sides])
+        addresses = _addresses(self._arrays).astype(np.int64)
+        # after an odd number of calls what is carried has changed its side
+        swapped = addresses.copy()
+        carried_inputs = slice(own, len(inputs))
+        carried_outputs = slice(len(inputs), len(inputs) + carried)
+        swapped[carried_inputs] = addresses[carried_outputs]
+        swapped[carried_outputs] = addresses[carried_inputs]
+        self._addresses = np.stack([addresses, swapped])
         stacked = [
             array.ndim - len(like.shape) == 2
             for array, like in zip(outputs[carried:], kernel.outputs[carried:], strict=True)
