@@ -20,7 +20,7 @@ from matplotlib import image
 from tests.system.commands import Answer, kittiwake_does
 
 import kittiwake
-import kittiwake.cli.run
+import kittiwake.cli.flight_report
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.output_file import WRITTEN_FILE
 from kittiwake.cli import bench
@@ -286,7 +286,7 @@ def test_json_is_the_summary_alone_on_standard_output(process, tmp_path):
 def test_brackets_in_the_name_of_a_folder_are_shown(row, capsys):
     folder, _ = row
     summary = json.loads((folder / "summary.json").read_text())
-    kittiwake.cli.run.show_summary(summary, Path("runs[b]"))
+    kittiwake.cli.flight_report.show_summary(summary, Path("runs[b]"))
     assert "overview.png are in runs[b]" in capsys.readouterr().out
 
 

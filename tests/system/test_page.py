@@ -9,8 +9,8 @@ from urllib.request import url2pathname
 import pytest
 
 from kittiwake.cli import page as page_module
-from kittiwake.cli.hub import read_token
 from kittiwake.cli.page import PageOptions, announced, open_site
+from kittiwake.cli.token_file import read_token
 
 TOKEN = "a secret of the cockpit"
 

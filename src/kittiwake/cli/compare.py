@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_warnings
-from kittiwake.cli.run import keep_compiled
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:

@@ -3,9 +3,7 @@
 import asyncio
 import contextlib
 import json
-import os
 import signal
-import stat
 import sys
 from collections.abc import Mapping
 from math import inf
@@ -15,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from kittiwake.cli.check import Overrides
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.cli.options import Quiet
+from kittiwake.cli.token_file import read_token
 from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
@@ -80,7 +80,6 @@ def hub(
     from kittiwake.adapters.hub.flock_server import FlockServer
     from kittiwake.adapters.hub.limits import Limits
     from kittiwake.adapters.hub.server import Hub
-    from kittiwake.cli.run import keep_compiled
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
@@ -97,21 +96,6 @@ def hub(
         sys.stdout.write(json.dumps(process.counters.as_dict()) + "\n")
     elif not quiet:
         _show_counters(process.counters)
-
-
-def read_token(file: Path) -> str:
-    """Return the secret in a file; warn if other users can read the file.
-
-    Raises:
-        HubError: if it is not UTF-8 text.
-    """
-    try:
-        if os.name == "posix" and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-            typer.echo(f"{file}: other users can read it; run chmod 600 {file}", err=True)
-        return file.read_text(encoding="utf-8").strip()
-    except UnicodeDecodeError:
-        message = f"{file} is not UTF-8 text; write a secret of letters and digits into it"
-        raise HubError(message) from None
 
 
 def _positive(option: str, written: str) -> float:

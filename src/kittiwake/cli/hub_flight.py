@@ -10,7 +10,7 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from kittiwake.cli.hub import read_token
+from kittiwake.cli.token_file import read_token
 from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:

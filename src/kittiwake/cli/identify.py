@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from kittiwake.cli.check import Overrides
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.cli.options import Quiet
-from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError
 
 if TYPE_CHECKING:

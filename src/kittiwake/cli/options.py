@@ -1,12 +1,17 @@
 """Options shared by several commands."""
 
+import contextlib
 from collections.abc import Mapping
+from math import inf
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from kittiwake.core.errors import CockpitError
+from kittiwake.core.errors import CockpitError, ScenarioError
+
+MAX_SEED = 2**63 - 1
+UNTIL_DONE = "until-done"
 
 Duration = Annotated[
     str | None,
@@ -42,3 +47,30 @@ def refuse(options: Mapping[str, object], mode: str) -> None:
         if value not in (None, False) and value != []:
             message = f"`{name}`: not allowed with {mode}"
             raise CockpitError(message)
+
+
+def as_overrides(duration: str | None, seed: str | None) -> list[str]:
+    """Return the options as overrides of the scenario."""
+    if duration == UNTIL_DONE:
+        return ["time.duration_s=null", "time.until_done=true", *as_overrides(None, seed)]
+    values = {
+        "time.duration_s": None if duration is None else _duration_s(duration),
+        "seed": None if seed is None else _seed(seed),
+    }
+    return [f"{path}={value}" for path, value in values.items() if value is not None]
+
+
+def _duration_s(written: str) -> float:
+    with contextlib.suppress(ValueError):
+        if 0.0 < float(written) < inf:
+            return float(written)
+    message = f"`--duration`: got {written}; must be a number above 0, or {UNTIL_DONE}"
+    raise ScenarioError(message)
+
+
+def _seed(written: str) -> int:
+    with contextlib.suppress(ValueError):
+        if 0 <= int(written) <= MAX_SEED:
+            return int(written)
+    message = f"`--seed`: got {written}; must be an integer from 0 to {MAX_SEED}"
+    raise ScenarioError(message)

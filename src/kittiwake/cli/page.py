@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
-from kittiwake.cli.hub import read_token
+from kittiwake.cli.token_file import read_token
 from kittiwake.cockpit.desktop import has_desktop
 from kittiwake.core.errors import CockpitError
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, TypedDict
 import typer
 
 from kittiwake.cli.check import AllowCode
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.cli.film import FilmOptions, film_into, still_into
 from kittiwake.cli.options import refuse, warn_of_early_end
-from kittiwake.cli.run import keep_compiled
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.extras import require_cockpit
 

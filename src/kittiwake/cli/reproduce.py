@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.cli.options import Quiet
-from kittiwake.cli.run import keep_compiled
 
 if TYPE_CHECKING:
     from kittiwake.analysis.reproduction.report import Report

@@ -2,9 +2,7 @@
 
 import contextlib
 import json
-import os
 import sys
-from collections.abc import Generator
 from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,9 +16,18 @@ from kittiwake.cli.check import (
     Overrides,
     show_scenario_warnings,
 )
+from kittiwake.cli.compiled_programs import keep_compiled
+from kittiwake.cli.flight_report import report_if_stopped, show_progress, show_summary
 from kittiwake.cli.live import Gamepad, Speed, fly_live, parse_speed
-from kittiwake.cli.metrics import Metrics
-from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
+from kittiwake.cli.options import (
+    Duration,
+    OutFolder,
+    Quiet,
+    Seed,
+    SummaryJson,
+    as_overrides,
+    refuse,
+)
 from kittiwake.cli.page import (
     LOOPBACK,
     Host,
@@ -33,17 +40,12 @@ from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import require_cockpit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from kittiwake.analysis.log import Log
     from kittiwake.core.precision import Precision
-    from kittiwake.runtime.loop import Flight, Follow
+    from kittiwake.runtime.loop import Follow
     from kittiwake.runtime.simulation import Simulation
     from kittiwake.scenario.scenario import Scenario as LoadedScenario
 
-
-MAX_SEED = 2**63 - 1
-UNTIL_DONE = "until-done"
 
 CheckpointEvery = Annotated[
     str | None,
@@ -251,103 +253,9 @@ def _show_result(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> Non
         raise typer.Exit(RUN_FAILED)
 
 
-def keep_compiled() -> None:
-    """Cache compiled programs in the user's cache folder, unless JAX has another one."""
-    import jax
-
-    if os.environ.get("JAX_COMPILATION_CACHE_DIR"):
-        return
-    cache = (
-        Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "kittiwake" / "compiled"
-    )
-    jax.config.update("jax_compilation_cache_dir", str(cache))
-    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.2)
-
-
-def as_overrides(duration: str | None, seed: str | None) -> list[str]:
-    """Return the options as overrides of the scenario."""
-    if duration == UNTIL_DONE:
-        return ["time.duration_s=null", "time.until_done=true", *as_overrides(None, seed)]
-    values = {
-        "time.duration_s": None if duration is None else _duration_s(duration),
-        "seed": None if seed is None else _seed(seed),
-    }
-    return [f"{path}={value}" for path, value in values.items() if value is not None]
-
-
-def _duration_s(written: str) -> float:
-    with contextlib.suppress(ValueError):
-        if 0.0 < float(written) < inf:
-            return float(written)
-    message = f"`--duration`: got {written}; must be a number above 0, or {UNTIL_DONE}"
-    raise ScenarioError(message)
-
-
 def _checkpoint_every_s(written: str) -> float:
     with contextlib.suppress(ValueError):
         if 0.0 < float(written) < inf:
             return float(written)
     message = f"`--checkpoint-every`: got {written}; must be a number of seconds above 0"
     raise ScenarioError(message)
-
-
-def _seed(written: str) -> int:
-    with contextlib.suppress(ValueError):
-        if 0 <= int(written) <= MAX_SEED:
-            return int(written)
-    message = f"`--seed`: got {written}; must be an integer from 0 to {MAX_SEED}"
-    raise ScenarioError(message)
-
-
-@contextlib.contextmanager
-def report_if_stopped(folder: Path) -> "Generator[None]":
-    """Print what was written if a signal ends the command."""
-    from kittiwake.analysis.output_file import LOG_FILE
-
-    log = folder / LOG_FILE
-    before = log.stat().st_mtime_ns if log.is_file() else None
-    try:
-        yield
-    except KeyboardInterrupt:
-        now = log.stat().st_mtime_ns if log.is_file() else None
-        partial = f"stopped: the results so far are in {folder}"
-        nothing = "stopped before the flight began; nothing was written"
-        typer.echo(partial if now != before else nothing, err=True)
-        raise
-
-
-@contextlib.contextmanager
-def show_progress(*, shown: bool) -> "Generator[Follow]":
-    """Show a progress bar of the simulated time on standard error."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
-        task = bar.add_task("compiling", total=None)
-
-        def follow(flight: "Flight") -> "Callable[[float], None]":
-            total = None if flight.until_done else flight.duration_s
-            of = "s" if total is None else f"of {total:g} s"
-
-            def show(time_s: float) -> None:
-                text = f"flying {time_s:.1f} {of}"
-                bar.update(task, completed=time_s, total=total, description=text)
-
-            return show
-
-        yield follow
-
-
-def show_summary(summary: Metrics, folder: Path) -> None:
-    """Print the summary of a run on standard output."""
-    from rich.console import Console
-
-    from kittiwake.cli.summary_table import summary_lines, vehicle_table
-
-    console = Console()
-    console.print(vehicle_table(summary))
-    for line in summary_lines(summary):
-        console.print(line, highlight=False, markup=False)
-    files = f"Log, summary.json and overview.png are in {folder}"
-    console.print(files, highlight=False, markup=False, soft_wrap=True)

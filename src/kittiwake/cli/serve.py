@@ -10,18 +10,21 @@ import typer
 
 from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import AllowCode, Overrides, Scenario, show_scenario_warnings
+from kittiwake.cli.compiled_programs import keep_compiled
+from kittiwake.cli.flight_report import report_if_stopped, show_progress, show_summary
 from kittiwake.cli.hub_flight import HubAddress, fly_by_hub, hub_speed
 from kittiwake.cli.live import Gamepad, fly_by_gamepad, parse_speed
 from kittiwake.cli.mavlink import fly_by_mavlink
-from kittiwake.cli.options import Duration, OutFolder, Quiet, Seed, SummaryJson, refuse
-from kittiwake.cli.ros import fly_by_ros
-from kittiwake.cli.run import (
+from kittiwake.cli.options import (
+    Duration,
+    OutFolder,
+    Quiet,
+    Seed,
+    SummaryJson,
     as_overrides,
-    keep_compiled,
-    report_if_stopped,
-    show_progress,
-    show_summary,
+    refuse,
 )
+from kittiwake.cli.ros import fly_by_ros
 from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
@@ -50,7 +53,7 @@ def serve(
     ] = False,
     base_port: Annotated[
         int | None,
-        typer.Option(metavar="P", help=f"Port of the hub for the first vehicle; default {HUB_PORT}."),
+        typer.Option(metavar="P", help=f"The hub's first port; default {HUB_PORT}."),
     ] = None,
     host: Annotated[
         str | None, typer.Option(metavar="H", help=f"Address of the hub; default {HUB_HOST}.")

@@ -11,8 +11,8 @@ import typer
 
 from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import AllowCode, OptionalScenario, Overrides, show_warnings
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.cli.options import Quiet, refuse
-from kittiwake.cli.run import keep_compiled
 
 if TYPE_CHECKING:
     import pandas

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from kittiwake.cli.check import AllowCode, Overrides, show_warnings
+from kittiwake.cli.compiled_programs import keep_compiled
 from kittiwake.cli.options import Quiet
-from kittiwake.cli.run import keep_compiled
 
 if TYPE_CHECKING:
     from kittiwake.analysis.tuning_result import Score, TuningResult

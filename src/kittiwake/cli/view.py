@@ -10,8 +10,10 @@ import typer
 
 from kittiwake.cli import RUN_FAILED
 from kittiwake.cli.check import AllowCode, Overrides, show_scenario_warnings
+from kittiwake.cli.compiled_programs import keep_compiled
+from kittiwake.cli.flight_report import show_progress
 from kittiwake.cli.live import Gamepad, Speed, live, parse_speed
-from kittiwake.cli.options import Duration, Quiet, Seed, refuse, warn_of_early_end
+from kittiwake.cli.options import Duration, Quiet, Seed, as_overrides, refuse, warn_of_early_end
 from kittiwake.cli.page import (
     LOOPBACK,
     Host,
@@ -22,7 +24,6 @@ from kittiwake.cli.page import (
     announced,
     open_site,
 )
-from kittiwake.cli.run import as_overrides, keep_compiled, show_progress
 from kittiwake.core.errors import CockpitError, KittiwakeError
 from kittiwake.core.extras import require_cockpit
 
