@@ -1,4 +1,4 @@
-"""What commands show of a flight: its progress, that it was stopped, and its summary."""
+"""Reports of a flight on the terminal: progress, that it was stopped, and its summary."""
 
 import contextlib
 from collections.abc import Generator
