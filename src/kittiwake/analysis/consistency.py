@@ -26,11 +26,15 @@ from kittiwake.analysis.table import (
     Table,
     estimated_state,
 )
+from kittiwake.analysis.time_spans import TimeSpans
 
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
 INSIDE = 0.95
 # largest error whose square is finite
 LARGEST = 1e150
+
+# of a position that its covariance does not explain, as after a crash
+LEAST_ERROR_M, DEVIATIONS = 3.0, 5.0
 
 Vectors = Float64[np.ndarray, "rows 3"]
 Quaternions = Float64[np.ndarray, "rows 4"]
@@ -58,6 +62,18 @@ class Consistency(NamedTuple):
     nees_inside: float | None
 
 
+class Overconfidence(NamedTuple):
+    """Time in which an estimate's errors are far beyond its covariance.
+
+    Attributes:
+        spans: the time.
+        position_max_m: the largest distance from the true position in it.
+    """
+
+    spans: TimeSpans
+    position_max_m: float
+
+
 def consistency(table: Table) -> Consistency | None:
     """Return the consistency of a vehicle's estimate; None for the true state or without one."""
     errors = _finite_errors(table)
@@ -75,6 +91,25 @@ def consistency(table: Table) -> Consistency | None:
         float(found.mean()) if found.size else None,
         float(((low <= found) & (found <= high)).mean()) if found.size else None,
     )
+
+
+def overconfidence(table: Table) -> Overconfidence | None:
+    """Return when an estimated position was farther off than its covariance allows; None for never.
+
+    That is by more than ``LEAST_ERROR_M`` and ``DEVIATIONS`` standard deviations.
+    """
+    variances = [f"{ESTIMATE_PREFIX}cov_{axis}_{axis}" for axis in "xyz"]
+    if variances[0] not in table.columns or len(table.values) < 2:
+        return None
+    errors, variances_m2 = _finite_errors(table)[:, :3], table.part(variances)
+    with np.errstate(invalid="ignore"):
+        off_m = np.linalg.norm(errors, axis=1)
+        claimed_m = np.sqrt(variances_m2.sum(axis=1))
+        holds = (claimed_m > 0.0) & (off_m > np.maximum(LEAST_ERROR_M, DEVIATIONS * claimed_m))
+    if not holds.any():
+        return None
+    times_s = table.part(["time_s"])[:, 0]
+    return Overconfidence(TimeSpans.of(times_s, holds), float(off_m[holds].max()))
 
 
 def nees_of(table: Table) -> tuple[Float64[np.ndarray, " rows"], int]:

@@ -7,6 +7,7 @@ the summary, whatever they are.
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from kittiwake.analysis.consistency import DEVIATIONS, Overconfidence
 from kittiwake.analysis.saturation import Actuators
 from kittiwake.analysis.sensor_gaps import FlownSensor, SensorGaps
 from kittiwake.analysis.time_spans import TimeSpans
@@ -38,6 +39,8 @@ AFLOAT = SaturationLimits(share=0.25, time_s=10.0)
 GAP_PERIODS, LEAST_GAP_S = 5.0, 0.2
 # share of lost samples
 LOST_SHARE = 0.1
+# time for which an estimate may be wrong beyond its covariance
+OVERCONFIDENT_S = 1.0
 # share of missed deadlines of a flight in real time
 MISSED_SHARE = 0.01
 
@@ -83,6 +86,18 @@ def sensor_warnings(
                 f"sensor {name} had no fix for {gaps.longest_invalid_s:.3g} s; "
                 f"{gaps.invalid_share:.0%} of its samples are invalid"
             )
+
+
+def estimate_warning(found: Overconfidence | None) -> str | None:
+    """Return a warning about an estimate that does not know how wrong it is; None if it does."""
+    if found is None or found.spans.longest_s < OVERCONFIDENT_S:
+        return None
+    return (
+        f"the estimated position was up to {found.position_max_m:,.1f} m off, more than "
+        f"{DEVIATIONS:g} of its standard deviations for {found.spans.longest_s:.3g} s from "
+        f"{found.spans.longest_from_s:.4g} s on. See the sensors, the noise that the estimator "
+        "assumes for them, and what the vehicle touched"
+    )
 
 
 def deadline_warning(deadlines: Mapping[str, float | int | None]) -> str | None:

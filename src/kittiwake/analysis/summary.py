@@ -12,9 +12,10 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from jaxtyping import Float64
 
-from kittiwake.analysis.consistency import consistency
+from kittiwake.analysis.consistency import consistency, overconfidence
 from kittiwake.analysis.flight_warnings import (
     deadline_warning,
+    estimate_warning,
     saturation_warning,
     sensor_warnings,
 )
@@ -161,7 +162,7 @@ def _metrics(
     gaps = _applying(
         {name: sensor_gaps(log.tables[name], own.sensors) for name, own in vehicles.items()}
     )
-    warnings = [*_vehicle_warnings(vehicles, saturated, gaps)]
+    warnings = [*_vehicle_warnings(log, vehicles, saturated, gaps)]
     if deadlines and (text := deadline_warning(deadlines)):
         warnings.append(text)
     numbers = {
@@ -209,6 +210,7 @@ def _time_constants(vehicles: Mapping[str, FlownVehicle]) -> dict[str, Any]:
 
 
 def _vehicle_warnings(
+    log: Log,
     vehicles: Mapping[str, FlownVehicle],
     saturated: Mapping[str, Mapping[str, TimeSpans]],
     gaps: Mapping[str, Mapping[str, SensorGaps]],
@@ -217,6 +219,8 @@ def _vehicle_warnings(
         saturation = saturation_warning(saturated.get(name, {}), own.actuators)
         found = [*([saturation] if saturation else []), *own.coarse_steps]
         found += sensor_warnings(gaps.get(name, {}), own.sensors)
+        if estimate := estimate_warning(overconfidence(log.tables[name])):
+            found.append(estimate)
         yield from (f"{name}: {text}" for text in found)
 
 

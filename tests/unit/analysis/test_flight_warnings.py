@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.analysis.flight_warnings import deadline_warning, sensor_warnings
+from kittiwake.analysis.consistency import overconfidence
+from kittiwake.analysis.flight_warnings import deadline_warning, estimate_warning, sensor_warnings
 from kittiwake.analysis.saturation import Actuators, saturations
 from kittiwake.analysis.sensor_gaps import FlownSensor, sensor_gaps
 from kittiwake.analysis.table import STATE_COLUMNS, Table
@@ -127,6 +128,30 @@ def test_samples_without_an_echo_are_counted_and_those_without_a_fix_warned_of()
 def test_a_scan_is_valid_with_one_echo():
     flags = {"sensor.s.valid_0": np.zeros(ROWS), "sensor.s.valid_1": np.ones(ROWS)}
     assert gaps_of(ON_TIME, **flags).invalid_share == 0.0
+
+
+def estimated(x_m, variance_m2):
+    """Return the log of a vehicle at rest whose estimate is off along x."""
+    state = {f"estimate.{name}": np.zeros(ROWS) for name in STATE_COLUMNS[1:]}
+    covariance = {f"estimate.cov_{axis}_{axis}": np.full(ROWS, variance_m2) for axis in "xyz"}
+    return table(**state | covariance | {"estimate.x_m": x_m, "estimate.qw": np.ones(ROWS)})
+
+
+def test_an_estimate_that_does_not_know_its_error_is_warned_of():
+    drifting = np.where(between(4.0, 9.0), 20.0, 0.0)
+    found = overconfidence(estimated(drifting, 1.0))
+    assert (found.spans.longest_s, found.spans.longest_from_s) == pytest.approx((5.0, 4.0))
+    text = estimate_warning(found)
+    assert "up to 20.0 m off" in text
+    assert "for 5 s from 4 s on" in text
+    # a covariance that explains the error, an error that is small, and one that is short
+    assert overconfidence(estimated(drifting, 16.0)) is None
+    assert overconfidence(estimated(drifting / 10.0, 1e-4)) is None
+    short = np.where(between(4.0, 4.9), 20.0, 0.0)
+    assert estimate_warning(overconfidence(estimated(short, 1.0))) is None
+    # the true state, and an estimate without a covariance
+    assert overconfidence(table()) is None
+    assert overconfidence(estimated(drifting, 0.0)) is None
 
 
 def test_missed_deadlines_are_warned_of_above_a_percent():
