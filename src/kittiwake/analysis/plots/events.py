@@ -124,7 +124,7 @@ class EventPanel(AbstractPanel):
         axes.set_axis_off()
 
     @override
-    def finish(self, axes: Axes) -> None:
+    def finish(self, axes: Axes) -> bool:
         low, high = axes.get_xlim()
         width = axes.get_window_extent().width
         shown = [moment for moment in self.moments if low <= moment.time_s <= high]
@@ -149,9 +149,10 @@ class EventPanel(AbstractPanel):
             looks: Looks = {"color": GRAY, "linewidth": 0.6, "clip_on": False}
             axes.plot([mast, mast], [0.0, top], transform=axes.transAxes, **looks)
         _make_room(axes, rows)
-        if len(placed) < len(shown):
-            title = f"{len(placed):,} of {len(shown):,} events named"
-            axes.set_title(title, color=GRAY)
+        if len(placed) == len(shown):
+            return rows > 1
+        axes.set_title(f"{len(placed):,} of {len(shown):,} events named", color=GRAY)
+        return True
 
     def _text(self, axes: Axes, moment: Moment) -> Text:
         return axes.text(

@@ -115,8 +115,9 @@ class PlanPanel(AbstractPanel):
         colors.draw(axes)
 
     @override
-    def finish(self, axes: Axes) -> None:
+    def finish(self, axes: Axes) -> bool:
         remove_overlapping(axes.texts)
+        return False
 
 
 def _height_in(aspect: float, style: PlotStyle, width_share: float = WIDTH_SHARE) -> float:

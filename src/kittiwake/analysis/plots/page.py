@@ -85,11 +85,10 @@ def compose(page: PlotPage, style: PlotStyle) -> PageFigure:
             _draw_texts(figure, page, height_in)
         _draw_key(figure, page, columns_of_key, foot_in / height_in)
         _draw_scale_of_vehicles(figure, page, drawn)
-        # the first layout gives the sizes that texts depend on, the second one makes room for them
+        # gives the sizes that texts depend on, which may require more room
         layout.execute(figure)
-        for panel, axes in drawn:
-            panel.finish(axes)
-        layout.execute(figure)
+        if any([panel.finish(axes) for panel, axes in drawn]):
+            layout.execute(figure)
         _freeze(figure)
     return figure
 

@@ -69,8 +69,10 @@ class AbstractPanel:
         """Draw the content."""
         raise NotImplementedError
 
-    def finish(self, axes: Axes) -> None:
-        """Draw what depends on the size of the axes, which is known now."""
+    def finish(self, axes: Axes) -> bool:
+        """Draw what depends on the size of the axes; return True if it requires another layout."""
+        del axes
+        return False
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +372,7 @@ class BarPanel(AbstractPanel):
         axes.set_ylim(len(self.bars) - 0.4, -0.6)
 
     @override
-    def finish(self, axes: Axes) -> None:
+    def finish(self, axes: Axes) -> bool:
         texts = [
             axes.annotate(
                 bar.text,
@@ -385,3 +387,4 @@ class BarPanel(AbstractPanel):
         widest = max(text.get_window_extent().width for text in texts) + 8.0
         room = max(0.25, 1.0 - widest / axes.get_window_extent().width)
         axes.set_xlim(0.0, max(bar.value + bar.deviation for bar in self.bars) / room or 1.0)
+        return True
