@@ -254,6 +254,7 @@ class Scenario:
                 *vehicle.dynamics.warnings(self.world.gravity_mps2),
                 *coarse_steps(time_constants[name], self.rate_hz),
                 *_unused_feed_forward(vehicle, unused),
+                *_falls_through_ground(vehicle),
                 *self._faults_after_end(vehicle),
                 *self._ends_of_recordings(vehicle),
                 *(_unused_controllers(vehicle) if self._names_controllers(name) else []),
@@ -414,6 +415,19 @@ def _unused_controllers(vehicle: AssembledVehicle) -> list[str]:
     return [
         f"{cascades}, without {named}; add the controllers that lead to it and on from it, or "
         "leave it out"
+    ]
+
+
+def _falls_through_ground(vehicle: AssembledVehicle) -> list[str]:
+    """Return a warning about an aircraft that switches its motors off and has no landing gear."""
+    dynamics = vehicle.dynamics
+    can_fall = not (dynamics.is_vessel or isinstance(dynamics, RecordedMotion))
+    has_gear = dynamics.standing_height_m is not None
+    if has_gear or not can_fall or MotorsOff not in vehicle.guidance.component.command_types():
+        return []
+    return [
+        "it has no landing gear, and falls through the ground when its motors are off; write a "
+        "model with landing gear, such as hummingbird, or a guidance that stays in the air"
     ]
 
 

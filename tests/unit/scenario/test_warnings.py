@@ -4,6 +4,7 @@ from textwrap import dedent
 
 import pytest
 
+import kittiwake as kw
 from kittiwake.core.errors import ScenarioError
 from kittiwake.scenario.load import load_scenario
 
@@ -31,6 +32,18 @@ def test_warns_of_a_vehicle_heavier_than_its_thrust(tmp_path):
     assert load(tmp_path, f"{{mass_kg: {0.999 * heaviest_kg}}}").warnings() == []
     (warning,) = load(tmp_path, f"{{mass_kg: {1.001 * heaviest_kg}}}").warnings()
     assert warning == "tern: the largest thrust is 0.595 N, and the weight is 0.596 N"
+
+
+@pytest.mark.parametrize(("model", "falls"), [("pelican", 1), ("crazyflie", 0), ("strider", 0)])
+def test_warns_of_motors_off_without_landing_gear(model, falls):
+    scenario = kw.Scenario.load(
+        {
+            "name": "tern",
+            "time": {"duration_s": 3, "rate_hz": 100},
+            "vehicles": {"tern": {"model": model, "guidance": "idle"}},
+        }
+    )
+    assert sum("falls through the ground" in text for text in scenario.warnings()) == falls
 
 
 def test_warns_of_a_fault_after_the_end(tmp_path):
