@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args, runtime_checkable
 
 import jax
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.errors import ScenarioError, did_you_mean
@@ -54,6 +55,32 @@ class CompiledStep(Protocol):
         ...
 
 
+class StateForm:
+    """Form of a fleet's state, traced when it is first asked for.
+
+    Compiled programs that are kept do without it.
+    """
+
+    def __init__(self, trace: Callable[[], FleetState]) -> None:
+        """Prepare; ``trace`` returns the shapes and types of a state."""
+        self._trace = trace
+
+    @cached_property
+    def shape(self) -> FleetState:
+        """Shapes and types of the state."""
+        return self._trace()
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Packing of the state."""
+        return Packing.of(self.shape)
+
+    def flight_state(self, floats: np.ndarray, words: np.ndarray) -> FlightState:
+        """Return a packed state."""
+        packed = floats, words
+        return FlightState(lambda: self.packing.unpack_from(*packed), packed)
+
+
 @dataclass(frozen=True)
 class StepExample:
     """A step to be compiled, with examples of its arguments.
@@ -62,15 +89,30 @@ class StepExample:
         function: the step.
         numbers: numbers of the fleet.
         values: values of external commands.
-        state: shapes and types of the state.
-        packing: the packing of the state.
+        form: form of the state.
     """
 
     function: StepFunction
     numbers: Numbers
     values: ArrayTree
-    state: FleetState
-    packing: Packing
+    form: StateForm
+
+
+@dataclass(frozen=True)
+class StartExample:
+    """A function that returns the initial state, to be compiled, with examples of its arguments.
+
+    Attributes:
+        function: the function.
+        numbers: numbers of the fleet.
+        key: key of the random streams.
+        form: form of the state.
+    """
+
+    function: Callable[[Numbers, PRNGKeyArray], FleetState]
+    numbers: Numbers
+    key: PRNGKeyArray
+    form: StateForm
 
 
 @runtime_checkable
@@ -89,6 +131,12 @@ class Engine(Protocol):
 
         It may be kept under its name for later processes; without a name it is not.
         """
+        ...
+
+    def compile_start(
+        self, name: str, start: StartExample
+    ) -> Callable[[Numbers, PRNGKeyArray], FlightState]:
+        """Return a compiled function of the initial state, which may be kept under its name."""
         ...
 
     def compile_step(self, name: str | None, step: StepExample) -> CompiledStep:

@@ -23,15 +23,17 @@ from kittiwake.runtime.engine import (
     ChosenEngine,
     CompiledStep,
     EngineName,
+    StartExample,
+    StateForm,
     StepExample,
     missing_text,
     require_not_requested,
 )
+from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.simd_engine import SimdEngine
 from kittiwake.runtime.xla_engine import XlaEngine
 from kittiwake.sim.fleet import Fleet
-from kittiwake.sim.packing import Packing
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.sim.structure import FleetTemplate, Numbers, Structure, numbers_of, without_numbers
@@ -52,6 +54,7 @@ class FleetFunctions:
     Attributes:
         inputs: the external commands that steps accept.
         requested: the engine that was requested; None for the one that suits the fleet.
+        form: form of the state.
         cache: the compiled programs that are kept for later processes.
     """
 
@@ -64,6 +67,7 @@ class FleetFunctions:
         on_host = any(group.vehicle.on_host for group in fleet.groups)
         self._loops = engine != "xla" and not on_host
         self._trace_anew()
+        self.form = StateForm(self._shape)
         self.cache = ProgramCache(without_numbers(fleet), inputs.identity)
         self._compiled: dict[str, Callable[..., ArrayTree]] = {}
         self._compiled_steps: dict[str | Keep, CompiledStep] = {}
@@ -114,16 +118,14 @@ class FleetFunctions:
         """Return the context of the floating-point mode in which all functions run."""
         return jax.enable_x64(not self._fleet.single_precision)
 
-    @cached_property
+    @property
     def shape(self) -> FleetState:
         """Shapes and types of the state."""
+        return self.form.shape
+
+    def _shape(self) -> FleetState:
         with self.precision_context():
             return jax.eval_shape(self._init, self._example, seed_key(0))
-
-    @cached_property
-    def packing(self) -> Packing:
-        """Packing of the state."""
-        return Packing.of(self.shape)
 
     @cached_property
     def columns(self) -> tuple[tuple[str, ...], ...]:
@@ -149,6 +151,19 @@ class FleetFunctions:
     def init(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
         """Return the initial state."""
         return self.compiled("init", self._init, key)(numbers, key)
+
+    def start(self, numbers: Numbers, key: PRNGKeyArray) -> FlightState:
+        """Return the same as ``init``, in the form in which the engine holds it."""
+        return self._compiled_start(numbers, key)
+
+    @cached_property
+    def _compiled_start(self) -> Callable[[Numbers, PRNGKeyArray], FlightState]:
+        with self.precision_context():
+            start = StartExample(self._init, self._example, seed_key(0), self.form)
+            try:
+                return self.chosen_engine.engine.compile_start("start", start)
+            except UnsupportedError:
+                return XlaEngine().compile_start("start", start)
 
     def limits(self, numbers: Numbers, state: FleetState) -> tuple[tuple[Limit, ...], ...]:
         """Return the limits of each group's vehicles."""
@@ -214,7 +229,7 @@ class FleetFunctions:
             return later, outputs(snapshots)
 
         with self.precision_context():
-            return StepExample(step, self._example, self.inputs.zeros(), self.shape, self.packing)
+            return StepExample(step, self._example, self.inputs.zeros(), self.form)
 
     def init_once(self, numbers: Numbers, key: PRNGKeyArray) -> FleetState:
         """Return the initial state, within a compiled function."""

@@ -28,7 +28,6 @@ from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
-from kittiwake.tasks.task_commander import with_last_tick
 
 BLOCK_STEPS = 500
 # a loop of one step is no loop, and rounds differently
@@ -157,7 +156,7 @@ class CompiledExecutor:
             if self.engine.engine.name == "simd" and len(self.program.vehicles) >= AHEAD_VEHICLES:
                 self._last_tick, self._thread = steps - 1, ThreadPoolExecutor(1)
         forget_failures(self.program.fleet)
-        return FlightState.of(with_last_tick(self.program.start(seed), steps - 1))
+        return self.program.begin(seed, steps - 1)
 
     def change_program(
         self, program: Program, state: FlightState, fresh: FleetState

@@ -59,7 +59,6 @@ from kittiwake.sim.guidance_changes import jump_to_mission_step, with_active_beh
 from kittiwake.sim.plain_python.host_object import HostFailure
 from kittiwake.sim.plain_python.hosts import first_failure, forget_failures, watched
 from kittiwake.sim.state import FleetState
-from kittiwake.tasks.task_commander import with_last_tick
 
 BLOCKS_HZ = 50.0
 
@@ -179,7 +178,7 @@ class LiveExecutor(AbstractContextManager["LiveExecutor"]):
         program = self._builder.open(BuildRequest(self._steps, seed, self._former))
         self._use(program)
         forget_failures(program.fleet)
-        return FlightState.of(with_last_tick(program.start(seed), steps - 1))
+        return program.begin(seed, steps - 1)
 
     def due(self, tick: int) -> bool:
         """Return True if the clock lets the next block through; waits a moment for it."""

@@ -26,6 +26,7 @@ from kittiwake.runtime.row_layout import RowBlock, RowLayout, Violation
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Structure, numbers_of
+from kittiwake.tasks.task_commander import with_last_tick
 
 NO_COMMANDS: Commands = MappingProxyType({})
 # the state after a block, the rows of each group, and what is kept of the last step of each group
@@ -77,6 +78,13 @@ class Program:
         """Return the initial state."""
         with self.precision_context():
             return self.functions.init(self.numbers, seed_key(seed))
+
+    def begin(self, seed: int, last_tick: int) -> FlightState:
+        """Return the initial state of a flight whose last step has a number."""
+        if self.fleet.commander is not None:
+            return FlightState.of(with_last_tick(self.start(seed), last_tick))
+        with self.precision_context():
+            return self.functions.start(self.numbers, seed_key(seed))
 
     def compile_block(self, steps: int, keep: Keep | None = None) -> RunBlock:
         """Return a compiled function of many steps under constant commands.

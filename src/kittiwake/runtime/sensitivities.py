@@ -83,7 +83,7 @@ class _Derivatives:
     def __init__(self, functions: FleetFunctions, columns: Columns) -> None:
         self._functions, self._columns = functions, columns
         self._step = functions.step_example(partial(_selected, functions, columns))
-        self._packing = functions.packing
+        self._packing = functions.form.packing
         self._floats, self._words = self._packing.buffers()
 
     def fly(

@@ -6,11 +6,11 @@ from typing import TypeAlias
 
 import jax
 import numpy as np
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake import simd
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StartExample, StepExample
 from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.sim.packing import is_key, key_words, wrapped_keys
@@ -41,6 +41,22 @@ class SimdEngine:
             UnsupportedError: with all primitives that are not supported.
         """
         return SimdFunction(partial(self.cache.kernel, name), function, example)
+
+    def compile_start(
+        self, name: str, start: StartExample
+    ) -> Callable[[Numbers, PRNGKeyArray], FlightState]:
+        """Return a compiled function of the initial state.
+
+        Raises:
+            UnsupportedError: with all primitives that are not supported.
+        """
+        kernel = self.cache.kernel(name, partial(_compiled_start, start))
+
+        def started(numbers: Numbers, key: PRNGKeyArray) -> FlightState:
+            floats, words = kernel(*jax.tree.leaves(numbers), key_words(key))
+            return start.form.flight_state(floats, words)
+
+        return started
 
     def compile_step(self, name: str | None, step: StepExample) -> "SimdStep":
         """Return a compiled step of a fleet.
@@ -95,7 +111,7 @@ class SimdStep:
     """
 
     def __init__(self, kept: KeptHoisted, step: StepExample) -> None:
-        self._packing = step.packing
+        self._form = step.form
         constants, self._kernel = kept(partial(_compiled, step))
         self._inputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.inputs]
         self._outputs = [np.zeros(like.shape, like.dtype) for like in self._kernel.outputs]
@@ -150,7 +166,7 @@ class SimdStep:
         self._write_values(values)
         if state is not self._flown_to:
             self._side = 0
-            self._packing.pack_into(state.fleet, *self._states[0])
+            self._write_state(state)
         stacked = [np.empty((1, count, *each.shape), each.dtype) for each in self._rows]
         present, later = self._states[self._side], self._states[1 - self._side]
         steps = self._kernel.bind_tiles(
@@ -160,7 +176,7 @@ class SimdStep:
         self._side = (self._side + count) % 2
         self._returned = None, None
         floats, words = (each.copy() for each in self._states[self._side])
-        self._flown_to = flown_to = FlightState(partial(self._packing.unpack_from, floats, words))
+        self._flown_to = flown_to = self._form.flight_state(floats, words)
         return flown_to, tuple(each[0] for each in stacked)
 
     def _write_numbers(self, numbers: Numbers) -> None:
@@ -170,6 +186,13 @@ class SimdStep:
             buffer[...] = leaf
         self._compute_constants()
 
+    def _write_state(self, state: FlightState) -> None:
+        if state.packed is None:
+            self._form.packing.pack_into(state.fleet, *self._states[0])
+        else:
+            for buffer, part in zip(self._states[0], state.packed, strict=True):
+                buffer[...] = part
+
     def _write_values(self, values: ArrayTree) -> None:
         self._values = values
         leaves = jax.tree.leaves(values)
@@ -177,8 +200,15 @@ class SimdStep:
             buffer[...] = leaf
 
 
+def _compiled_start(start: StartExample) -> simd.Kernel:
+    def packed(numbers: Numbers, key: PRNGKeyArray) -> tuple[Array, Array]:
+        return start.form.packing.pack(start.function(numbers, key))
+
+    return simd.compile_jaxpr(jax.make_jaxpr(packed)(start.numbers, start.key))
+
+
 def _compiled(step: StepExample) -> simd.HoistedKernels:
-    floats, words = jax.eval_shape(step.packing.pack, step.state)
+    floats, words = jax.eval_shape(step.form.packing.pack, step.form.shape)
     packed = partial(_packed_step, step)
     program = jax.make_jaxpr(packed)(step.numbers, step.values, floats, words)
     return simd.compile_hoisted(program, len(jax.tree.leaves(step.numbers)))
@@ -187,5 +217,6 @@ def _compiled(step: StepExample) -> simd.HoistedKernels:
 def _packed_step(
     step: StepExample, numbers: Numbers, values: ArrayTree, floats: Array, words: Array
 ) -> tuple[Array, ...]:
-    later, outputs = step.function(numbers, values, step.packing.unpack(floats, words))
-    return (*step.packing.pack(later), *outputs)
+    packing = step.form.packing
+    later, outputs = step.function(numbers, values, packing.unpack(floats, words))
+    return (*packing.pack(later), *outputs)

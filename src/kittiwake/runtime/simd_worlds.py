@@ -107,7 +107,7 @@ class _TilePrograms:
         self._lanes = Tiles(1, single_precision=functions.single_precision).lanes
         self._example = functions.step_example(lambda _snapshots: ())
         self.varies = tuple(
-            jax.tree.leaves(state_marks(self._example.state, own=True, shared=False))
+            jax.tree.leaves(state_marks(self._example.form.shape, own=True, shared=False))
         )
 
     @cached_property
@@ -137,7 +137,7 @@ class _TilePrograms:
     def _hoisted(self, name: str, step: StepExample) -> simd.HoistedKernels:
         def compiled() -> simd.HoistedKernels:
             values = [False] * len(jax.tree.leaves(step.values))
-            program = jax.make_jaxpr(step.function)(step.numbers, step.values, step.state)
+            program = jax.make_jaxpr(step.function)(step.numbers, step.values, step.form.shape)
             returned = [True] * (len(program.out_avals) - len(self.varies))
             laned = simd.with_lanes(
                 program,

@@ -302,7 +302,7 @@ class Stepper:
             self._program.set_parameters(fleet, vehicles)
             return
         program = Program(fleet, vehicles, engine=self._engine)
-        if program.functions.packing != self._packing:
+        if program.functions.form.packing != self._packing:
             message = (
                 "this changes the controller's state, as its rate and filters do, and is not "
                 "possible in flight; set it before reset()"
@@ -312,7 +312,7 @@ class Stepper:
 
     def _compile(self, program: Program) -> None:
         self._program = program
-        self._packing = program.functions.packing
+        self._packing = program.functions.form.packing
         self._dtype = np.dtype(np.float32 if program.fleet.single_precision else np.float64)
         self._no_numbers = np.zeros(0, self._dtype)
         self._alone = CommandedStep(program.functions)

@@ -6,10 +6,10 @@ from functools import partial
 import jax
 import numpy as np
 from jax.stages import Compiled
-from jaxtyping import Array
+from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StepExample
+from kittiwake.runtime.engine import AnyArray, EngineName, Outputs, StartExample, StepExample
 from kittiwake.runtime.flight_state import FlightState
 from kittiwake.sim.fleet import scan_steps
 from kittiwake.sim.state import FleetState
@@ -30,6 +30,14 @@ class XlaEngine:
         """Return a compiled function; it is compiled when it is first called."""
         del name, example
         return jax.jit(function)
+
+    def compile_start(
+        self, name: str, start: StartExample
+    ) -> Callable[[Numbers, PRNGKeyArray], FlightState]:
+        """Return a compiled function of the initial state; compiled when it is first called."""
+        del name
+        init = jax.jit(start.function)
+        return lambda numbers, key: FlightState.of(init(numbers, key))
 
     def compile_step(self, name: str | None, step: StepExample) -> "XlaStep":
         """Return a compiled step of a fleet."""
@@ -56,7 +64,7 @@ class XlaStep:
     def prepare(self, count: int) -> None:
         """Compile a loop of so many steps."""
         if count not in self._blocks:
-            example = (self._example.numbers, self._example.values, self._example.state)
+            example = (self._example.numbers, self._example.values, self._example.form.shape)
             self._blocks[count] = jax.jit(partial(self._block, count)).lower(*example).compile()
 
     def step(
@@ -82,9 +90,9 @@ class XlaStep:
     def _packed(
         self, numbers: Numbers, values: ArrayTree, floats: Array, words: Array
     ) -> tuple[Array, Array, tuple[Array, ...]]:
-        state = self._example.packing.unpack(floats, words)
+        state = self._example.form.packing.unpack(floats, words)
         later, outputs = self._example.function(numbers, values, state)
-        return (*self._example.packing.pack(later), outputs)
+        return (*self._example.form.packing.pack(later), outputs)
 
     def _block(
         self, count: int, numbers: Numbers, values: ArrayTree, state: FleetState

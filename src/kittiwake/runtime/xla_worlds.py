@@ -126,7 +126,7 @@ class _MappedFunctions:
         step = functions.step_example(functions.rows)
         treedef = jax.tree.structure(step.numbers)
         of_numbers = jax.tree.unflatten(treedef, [0 if each else None for each in differ])
-        axes = state_marks(step.state, own=0, shared=None)
+        axes = state_marks(step.form.shape, own=0, shared=None)
         self.init = jax.jit(jax.vmap(functions.init_once, in_axes=(of_numbers, 0), out_axes=axes))
         self._step = jax.vmap(
             lambda numbers, state: step.function(numbers, step.values, state),

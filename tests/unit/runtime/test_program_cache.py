@@ -6,6 +6,7 @@ import pytest
 import kittiwake as kw
 from kittiwake import simd
 from kittiwake.runtime import code_cache, fleet_functions
+from kittiwake.runtime.fleet_functions import FleetFunctions
 from kittiwake.runtime.program_cache import ProgramCache
 
 SCENARIO = "hover-hummingbird"
@@ -50,6 +51,18 @@ def test_a_later_process_compiles_nothing_and_flies_the_same_bits(compilations, 
     heavier = flown({"vehicles.hummingbird.parameters.mass_kg": 0.6})
     assert not compilations
     assert not np.array_equal(heavier, first)
+
+
+def test_a_later_process_does_not_trace_the_state(compilations, later_process, monkeypatch):
+    first = flown()
+    assert compilations
+    later_process()
+
+    def traced(self):
+        raise AssertionError(self)
+
+    monkeypatch.setattr(FleetFunctions, "_shape", traced)
+    np.testing.assert_array_equal(flown(), first)
 
 
 def test_another_structure_is_compiled(compilations, later_process):

@@ -62,7 +62,7 @@ def test_the_state_of_each_world_is_that_of_its_flight_alone():
     for world, (simulation, seed) in enumerate(given):
         alone = simulation.program.compile_block(rows[0].shape[1])
         later, _, _ = alone(FlightState.of(simulation.program.start(seed)))
-        packing = simulation.program.functions.packing
+        packing = simulation.program.functions.form.packing
         for own, other in ((state(world), later.fleet), (blocks.start(world), None)):
             expected = simulation.program.start(seed) if other is None else other
             for one, two in zip(packed(packing, own), packed(packing, expected), strict=True):
