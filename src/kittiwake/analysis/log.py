@@ -16,6 +16,7 @@ from kittiwake.analysis.log_reader import files_beside, read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.portable_scenario import PortableScenario
 from kittiwake.analysis.table import Event, Table
+from kittiwake.core.arguments import FILE, ArgumentRule, checked_arguments, several
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import import_optional, require_cockpit
 
@@ -58,6 +59,15 @@ class StaticPage(Protocol):
             LogError: if it cannot be written.
         """
         ...
+
+
+PANELS = several("names of panels", "['position', 'speed']")
+SECOND_RUN = ArgumentRule(
+    lambda value: isinstance(value, Log),
+    "a second log, such as kw.Log.read('runs/second')",
+    lambda value: f"log.plot().savefig({str(value)!r})" if FILE.allows(value) else "",
+    LogError,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,6 +202,7 @@ class Log:
             return None
         return f"the run ended early: {reason or status}"
 
+    @checked_arguments("log.plot", other=SECOND_RUN, only=PANELS)
     def plot(
         self, other: "Log | None" = None, *, style: str = "report", only: Sequence[str] = ()
     ) -> "Figure":
@@ -240,6 +251,7 @@ class Log:
         require_cockpit()
         return import_module("kittiwake.cockpit.flight_page.document").flight_page(self)
 
+    @checked_arguments("log.save", folder=FILE)
     def save(self, folder: str | Path) -> None:
         """Write log, scenario, summary and picture into a folder, as ``kittiwake run`` does.
 

@@ -200,6 +200,12 @@ CALLS = {
     "seeds in a list": (lambda _: kw.compare("circle", ["lee"], seeds=[1]), r"`seeds`: got \[1\]"),
     "noise": (lambda _: kw.compare("circle", ["lee"], noise=3), "`noise`: got 3; must be several"),
     "a simulation": (lambda sim: kw.compare(sim, ["lee"]), "`scenario`: .* Write sim.scenario"),
+    "a file as second run": (
+        lambda sim: sim.run().plot("runs/hover.png"),
+        r"`other`: .* Write log.plot\(\).savefig\('runs/hover.png'\)",
+    ),
+    "one panel": (lambda sim: sim.run().plot(only="position"), "`only`: got 'position'; must be"),
+    "a number as folder of a log": (lambda sim: sim.run().save(3), "`folder`: got 3"),
     "nothing to trim": (lambda _: kw.trim(), "trim: the argument `vehicle` is missing"),
     "no vehicle": (lambda _: kw.trim(None), "`vehicle`: got None; must be the name of a model"),
     "a world in words": (lambda _: kw.trim("os4", "calm"), "`world`: got 'calm'; must be a kw.W"),
