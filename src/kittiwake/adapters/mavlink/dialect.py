@@ -41,6 +41,12 @@ class FlightMode(Enum):
         main, sub = self.value
         return main << 16 | sub << 24
 
+    @property
+    def label(self) -> str:
+        """Name and numbers of the mode as users of PX4 know them."""
+        main, sub = self.value
+        return f"{self.name.lower()} ({main}/{sub})" if sub else f"{self.name.lower()} ({main})"
+
     @classmethod
     def of(cls, main: int, sub: int) -> "FlightMode | None":
         """Return the mode with these numbers; None if there is none."""
