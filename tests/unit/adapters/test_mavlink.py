@@ -114,7 +114,31 @@ def test_a_vessel_sails_to_a_place_and_cannot_take_off():
     assert served.command(d.MAV_CMD_DO_REPOSITION, *numbers)[0] == ACCEPTED
     served.fly(20.0)
     assert abs(served.place_ned()[0] - 10.0) < 3.0
+    # as boats of PX4, it is in the air while it is armed
+    state = served.server._systems[1].message("EXTENDED_SYS_STATE")
+    assert state.landed_state == d.MAV_LANDED_STATE_IN_AIR
+    served.send(velocity_target(0.0, 1.0, 0.0))
+    assert served.command(d.MAV_CMD_DO_SET_MODE, 1, 6) == (ACCEPTED, "")
+    for _ in range(30):
+        served.send(velocity_target(0.0, 1.0, 0.0))
+        served.fly(0.5)
+    moving = served.server._systems[1].message("LOCAL_POSITION_NED")
+    # the current of 0.2 m/s is not steered against
+    np.testing.assert_allclose([moving.vx, moving.vy], [0.0, 1.0], atol=0.25)
+    text = "".join(
+        one.text for one in served.send(velocity_target(0, 1.0, 0, yaw_rate=0.3, kind=8))
+    )
+    assert "velocity.y: got -1; must be 0 for a vessel" in text
+    text = "".join(
+        one.text
+        for one in served.send(
+            d.MAVLink_set_attitude_target_message(0, 1, 1, 7, (1.0, 0.0, 0.0, 0.0), 0, 0, 0, 0.5)
+        )
+    )
+    assert text == "attitude setpoint: the vehicle has no attitude controller; send positions"
     assert served.command(d.MAV_CMD_COMPONENT_ARM_DISARM, 0.0) == (ACCEPTED, "")
+    state = served.server._systems[1].message("EXTENDED_SYS_STATE")
+    assert state.landed_state == d.MAV_LANDED_STATE_ON_GROUND
     served.flight.executor.__exit__()
 
 
