@@ -84,9 +84,9 @@ def test_targets_are_turned_into_the_axes_of_the_world():
     ("kind", "mask", "given", "words"),
     [
         (d.MAV_FRAME_LOCAL_NED, 0b110111111011, {}, "write a whole position"),
-        (d.MAV_FRAME_LOCAL_NED, 0b110111111000, {"x": (nan, 0.0, 0.0)}, "position.y: got nan"),
-        (d.MAV_FRAME_LOCAL_NED, 0b110111111000, {"x": (1e9, 0.0, 0.0)}, "position.y: got 1e"),
-        (d.MAV_FRAME_LOCAL_NED, 0b010111000111, {"v": (inf, 0.0, 0.0)}, "velocity.y: got inf"),
+        (d.MAV_FRAME_LOCAL_NED, 0b110111111000, {"x": (nan, 0.0, 0.0)}, "^x: got nan"),
+        (d.MAV_FRAME_LOCAL_NED, 0b110111111000, {"x": (1e9, 0.0, 0.0)}, "^x: got 1e"),
+        (d.MAV_FRAME_LOCAL_NED, 0b010111000111, {"v": (inf, 0.0, 0.0)}, "^vx: got inf"),
         (d.MAV_FRAME_LOCAL_NED, 0b100111000111, {"yaw": nan}, "yaw: got nan"),
         (d.MAV_FRAME_MISSION, 0b110111111000, {}, "coordinate_frame 2"),
         (d.MAV_FRAME_BODY_NED, 0b110111111000, {}, "only velocities"),

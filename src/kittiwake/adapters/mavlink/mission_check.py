@@ -119,8 +119,12 @@ def as_integers(dialect: ModuleType, item: Message) -> Message:
         item.command,
         item.current,
         item.autocontinue,
-        *(item.param1, item.param2, item.param3, item.param4),
-        *(_integer(value, per_unit) for value in (item.x, item.y)),
+        item.param1,
+        item.param2,
+        item.param3,
+        item.param4,
+        _integer(item.x, per_unit),
+        _integer(item.y, per_unit),
         item.z,
     )
 

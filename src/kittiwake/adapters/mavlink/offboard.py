@@ -4,13 +4,14 @@ Vessels fly velocities as heading and speed.
 Source: MAVLink, SET_POSITION_TARGET_LOCAL_NED, SET_POSITION_TARGET_GLOBAL_INT.
 """
 
+from collections.abc import Sequence
 from math import atan2, hypot
 from types import ModuleType
 
 from kittiwake.adapters.mavlink.dialect import Message
 from kittiwake.adapters.mavlink.places import Places
 from kittiwake.adapters.mavlink.world_frame import from_ned
-from kittiwake.adapters.ranges import ACCELERATION, ANGLE, POSITION, RATE, VELOCITY
+from kittiwake.adapters.ranges import ACCELERATION, ANGLE, POSITION, RATE, VELOCITY, Range
 from kittiwake.core.commands import (
     AccelerationYaw,
     BodyVelocityYawRate,
@@ -67,11 +68,9 @@ class PositionTargets:
         self._check_frame(message)
         velocity = acceleration = None
         if not mask & VELOCITY_IGNORED:
-            velocity = from_ned(message.vx, message.vy, message.vz)
-            velocity = VELOCITY.vector("velocity", velocity)
+            velocity = from_ned(*_checked(VELOCITY, message, ("vx", "vy", "vz")))
         if not mask & ACCELERATION_IGNORED:
-            acceleration = from_ned(message.afx, message.afy, message.afz)
-            acceleration = ACCELERATION.vector("acceleration", acceleration)
+            acceleration = from_ned(*_checked(ACCELERATION, message, ("afx", "afy", "afz")))
         rate_radps = 0.0 if mask & YAW_RATE_IGNORED else -float(message.yaw_rate)
         RATE.check("yaw_rate", rate_radps)
         if in_body:
@@ -97,8 +96,8 @@ class PositionTargets:
         if message.type_mask & VELOCITY_IGNORED:
             text = "in body axes only velocities are accepted"
             raise CommandError(text)
-        given = swap_flu_frd(Vec3(float(message.vx), float(message.vy), float(message.vz)))
-        return BodyVelocityYawRate(VELOCITY.vector("velocity", given), rate_radps)
+        given = Vec3(*_checked(VELOCITY, message, ("vx", "vy", "vz")))
+        return BodyVelocityYawRate(swap_flu_frd(given), rate_radps)
 
     def _check_frame(self, message: Message) -> None:
         d, kind = self._d, message.coordinate_frame
@@ -113,16 +112,23 @@ class PositionTargets:
         d, kind = self._d, message.coordinate_frame
         if message.get_type() == "SET_POSITION_TARGET_GLOBAL_INT":
             return self._places.world_m(kind, message.lat_int, message.lon_int, message.alt)
-        place = from_ned(message.x, message.y, message.z)
-        if kind == d.MAV_FRAME_LOCAL_OFFSET_NED:
-            place = now.motion.position_world_m + place
-        return POSITION.vector("position", place)
+        place = from_ned(*_checked(POSITION, message, ("x", "y", "z")))
+        offset = kind == d.MAV_FRAME_LOCAL_OFFSET_NED
+        return now.motion.position_world_m + place if offset else place
 
     def _yaw_rad(self, message: Message, now: VehicleEstimate) -> float:
         """Return the yaw of a target; the present one if it has none."""
         if message.type_mask & YAW_IGNORED:
             return now.yaw_rad
         return world_yaw_rad(message.yaw)
+
+
+def _checked(limits: Range, message: Message, names: Sequence[str]) -> list[float]:
+    """Return fields of a message; raises as ``Range.check``."""
+    numbers = [float(getattr(message, name)) for name in names]
+    for name, number in zip(names, numbers, strict=True):
+        limits.check(name, number)
+    return numbers
 
 
 def world_yaw_rad(yaw_rad: float) -> float:
@@ -143,7 +149,7 @@ def _heading_speed(held: Command, now: VehicleEstimate) -> Command:
     """
     if isinstance(held, BodyVelocityYawRate):
         velocity = held.velocity_body_mps
-        _require_zero("velocity.y", velocity.y)
+        _require_zero("vy", velocity.y)
         _require_zero("yaw_rate", held.yaw_rate_radps)
         return HeadingSpeed(now.yaw_rad, float(velocity.x))
     if isinstance(held, VelocityYaw | VelocityYawRate):
@@ -156,9 +162,10 @@ def _heading_speed(held: Command, now: VehicleEstimate) -> Command:
 
 
 def _require_zero(name: str, value: Real) -> None:
+    """Require zero; the value is that in axes of the opposite direction."""
     if abs(float(value)) > LEAST_SPEED_MPS:
         text = (
-            f"{name}: got {float(value):g}; must be 0 for a vessel, which flies a velocity in the "
+            f"{name}: got {-float(value):g}; must be 0 for a vessel, which flies a velocity in the "
             "local frame as heading and speed"
         )
         raise CommandError(text)

@@ -71,6 +71,8 @@ class SetpointMessages:
             milliseconds(report),
             0 if has_attitude else ATTITUDE_IGNORED,
             q,
-            *(float(rates.x), -float(rates.y), -float(rates.z)),
+            float(rates.x),
+            -float(rates.y),
+            -float(rates.z),
             float(given.thrust_n) / self._max_thrust_n,
         )
