@@ -221,6 +221,13 @@ HANDLED = (
     d.MAVLink_mission_count_message,
     d.MAVLink_mission_item_int_message,
     d.MAVLink_mission_request_int_message,
+    d.MAVLink_mission_item_message,
+    d.MAVLink_mission_request_message,
+    d.MAVLink_mission_set_current_message,
+    d.MAVLink_mission_clear_all_message,
+    d.MAVLink_ping_message,
+    d.MAVLink_timesync_message,
+    d.MAVLink_file_transfer_protocol_message,
 )
 NUMBERS = (0.0, 1.0, -1.0, 2.0, 4.0, 6.0, 500.0, nan, inf, -inf, 1e30)
 
@@ -237,9 +244,10 @@ def drawn(kind, name, commands, rng):
         return FIXED[name]
     if kind.fieldtypes[place] == "char":
         return rng.choice([b"MIS_TAKEOFF_ALT", b"X", b"\xff"])
-    if kind.fieldtypes[place] != "float":
-        return int(rng.choice(choices.get(name, (0, 1, 100))))
     length = kind.array_lengths[kind.ordered_fieldnames.index(name)]
+    if kind.fieldtypes[place] != "float":
+        options = choices.get(name, (0, 1, 100))
+        return rng.choice(options, length).tolist() if length else int(rng.choice(options))
     return rng.choice(NUMBERS, length).tolist() if length else float(rng.choice(NUMBERS))
 
 
@@ -253,6 +261,8 @@ def test_no_numbers_of_a_message_end_the_flight(served):
     for number in range(1500):
         kind = HANDLED[rng.integers(len(HANDLED))]
         served.send(kind(*(drawn(kind, name, commands, rng) for name in kind.fieldnames)))
+        # errors that were not foreseen
+        assert served.flight.executor.take_problems() == []
         if number % 100 == 0:
             served.fly(0.05)
     assert np.isfinite(served.place_ned()).all()

@@ -187,3 +187,14 @@ def test_a_return_goes_up_before_it_goes_back(served):
     higher = VehicleEstimate(0.0, Start(Vec3(8.0, 3.0, 9.0)).kinematics())
     np.testing.assert_allclose(up(higher).place_world_m.array, [8.0, 3.0, 9.0])
     np.testing.assert_allclose(over(higher).place_world_m.array, [0.0, 0.0, 9.0])
+
+
+def test_a_landing_of_a_mission_is_at_its_place(served):
+    items = [place(0, command=d.MAV_CMD_NAV_LAND, y=85457000), item(1, d.MAV_CMD_NAV_LAND)]
+    assert upload(served, items).type == d.MAV_MISSION_ACCEPTED
+    now = VehicleEstimate(0.0, Start(Vec3(8.0, 3.0, 6.0)).kinematics())
+    over, _, _ = served.vehicle.planner.mission(items)
+    np.testing.assert_allclose(over(now).place_world_m.array, [7.54, 0.0, 6.0], atol=0.01)
+    served.send(d.MAVLink_mission_count_message(1, 1, 1))
+    ack, *_ = served.send(place(0, command=d.MAV_CMD_NAV_LAND, x=990000000))
+    assert ack.type == d.MAV_MISSION_INVALID_PARAM5_X

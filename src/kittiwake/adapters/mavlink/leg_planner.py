@@ -1,7 +1,7 @@
 """Planner of the legs of a vehicle: takeoff, passage, return, landing, and those of a mission."""
 
 from collections.abc import Iterator, Sequence
-from math import inf, isfinite, radians
+from math import inf, isfinite, nan, radians
 from types import ModuleType
 
 import numpy as np
@@ -25,8 +25,8 @@ from kittiwake.runtime.maneuvers import go_to, land, take_off
 from kittiwake.runtime.vehicle_estimate import VehicleEstimate
 from kittiwake.world.world import WorldModel
 
-# time over the home before a landing there
-OVER_HOME_S = 2.0
+# time over the place of a landing before it
+OVER_LANDING_S = 2.0
 # speeds of DO_CHANGE_SPEED that stand for the present and the default one
 PRESENT_SPEED, DEFAULT_SPEED = -1.0, -2.0
 
@@ -112,7 +112,7 @@ class LegPlanner:
 
         def over(now: VehicleEstimate) -> AutopilotLeg:
             above = Vec3(home.x, home.y, max(height_m, float(now.position_m[2])))
-            return self.passage(above, None, item, OVER_HOME_S, speed_mps)(now)
+            return self.passage(above, None, item, OVER_LANDING_S, speed_mps)(now)
 
         return [up, over, self.descent(item)]
 
@@ -161,6 +161,8 @@ class LegPlanner:
             case d.MAV_CMD_NAV_RETURN_TO_LAUNCH:
                 yield from self.way_back(number, speed_mps)
             case d.MAV_CMD_NAV_LAND:
+                if self._places.has_place(item):
+                    yield self._over(item, number, speed_mps)
                 yield self.descent(number)
             case d.MAV_CMD_NAV_TAKEOFF:
                 yield self.climb(self._places.height_m(item.frame, item.z), number)
@@ -172,6 +174,16 @@ class LegPlanner:
                 endless = item.command == d.MAV_CMD_NAV_LOITER_UNLIM
                 wait_s = inf if endless else item.param1
                 yield self.passage(place, yaw_rad, number, wait_s, speed_mps)
+
+    def _over(self, item: Message, number: int, speed_mps: float) -> LegBuilder:
+        """Return the flight over the place of an item, at the present height."""
+
+        def build(now: VehicleEstimate) -> AutopilotLeg:
+            here = now.motion.position_world_m
+            place = self._places.world_m(item.frame, item.x, item.y, nan, here)
+            return self.passage(place, None, number, OVER_LANDING_S, speed_mps)(now)
+
+        return build
 
     def _delay(self, number: int, wait_s: float) -> LegBuilder:
         def build(now: VehicleEstimate) -> AutopilotLeg:

@@ -13,6 +13,7 @@ from kittiwake.adapters.mavlink.places import LOCAL_PER_M, UNSET_E7, PlaceError,
 from kittiwake.adapters.mavlink.world_frame import DEGREES_E7
 from kittiwake.adapters.ranges import TIME
 from kittiwake.core.errors import CommandError
+from kittiwake.geometry.vec3 import Vec3
 
 # speeds of DO_CHANGE_SPEED with a meaning of their own
 SPECIAL_SPEEDS = (-1.0, -2.0)
@@ -87,6 +88,8 @@ class MissionCheck:
                 self._places.world_m(item.frame, item.x, item.y, item.z)
             elif item.command == self._d.MAV_CMD_NAV_TAKEOFF:
                 self._places.height_m(item.frame, item.z)
+            elif item.command == self._d.MAV_CMD_NAV_LAND and self._places.has_place(item):
+                self._places.world_m(item.frame, item.x, item.y, nan, Vec3.zero())
         except PlaceError as error:
             raise ItemError(str(error), self._place_codes[error.field]) from None
 

@@ -3,6 +3,7 @@
 from math import isfinite, isnan
 from types import ModuleType
 
+from kittiwake.adapters.mavlink.dialect import Message
 from kittiwake.adapters.mavlink.world_frame import (
     DEGREES_E7,
     GeodeticPosition,
@@ -71,6 +72,10 @@ class Places:
             )
             raise PlaceError(text, "frame")
         return _near(place)
+
+    def has_place(self, item: Message) -> bool:
+        """Return True if an item of a mission has horizontal coordinates; zeros are none."""
+        return (item.x, item.y) not in ((0, 0), (UNSET_E7, UNSET_E7))
 
     def height_m(self, frame: int, z: float) -> float:
         """Return the height in the world of an altitude in a frame; raises as ``world_m``."""
