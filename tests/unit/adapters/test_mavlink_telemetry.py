@@ -73,6 +73,7 @@ def test_the_throttle_is_the_share_of_the_largest_thrust():
     columns = ("time_s", *(f"act_rotor_{n}_radps" for n in range(4)))
     most = dynamics.command_bounds["speeds_0_radps"][1]
     meter = ThrottleMeter(columns, dynamics, 50.0)
-    assert meter.throttle([0.0, *[most / 2.0] * 4]) == pytest.approx(0.25)
-    assert ThrottleMeter(("act_thrust_n",), dynamics, 50.0).throttle([10.0]) == pytest.approx(0.2)
-    assert ThrottleMeter(("time_s",), dynamics, 50.0).throttle([0.0]) is None
+    assert meter.throttle(np.array([0.0, *[most / 2.0] * 4])) == pytest.approx(0.25)
+    row = np.array([10.0])
+    assert ThrottleMeter(("act_thrust_n",), dynamics, 50.0).throttle(row) == pytest.approx(0.2)
+    assert ThrottleMeter(("time_s",), dynamics, 50.0).throttle(row) is None

@@ -171,7 +171,7 @@ class MissionStore:
         x, y = as_floats(self._d, own)
         return self._d.MAVLink_mission_item_message(*self._beginning(number, client), x, y, own.z)
 
-    def _beginning(self, number: int, client: Client) -> tuple[float, ...]:
+    def _beginning(self, number: int, client: Client) -> tuple[int | float, ...]:
         """Return the fields of an item before its place."""
         own, is_current = self.items[number], int(number == self.current)
         parameters = own.param1, own.param2, own.param3, own.param4

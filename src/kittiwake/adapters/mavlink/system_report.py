@@ -5,6 +5,9 @@ from math import asin, atan2, copysign, pi, sqrt
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+from jaxtyping import Float64
+
 from kittiwake.adapters.mavlink.dialect import FlightMode
 from kittiwake.core.commands import Command
 from kittiwake.core.kinematics import Kinematics
@@ -100,7 +103,7 @@ class ThrottleMeter:
             if column in columns and name.endswith("_radps"):
                 self._terms.append((columns.index(column), float(high)))
 
-    def throttle(self, row: Sequence[float]) -> float | None:
+    def throttle(self, row: Float64[np.ndarray, "columns"]) -> float | None:
         """Return the share for a row of the log; None for unknown actuators."""
         if not self._terms:
             return None
