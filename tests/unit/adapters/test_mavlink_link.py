@@ -90,7 +90,7 @@ def test_an_error_of_one_message_is_reported_and_others_are_answered(served, mon
     served.fly(0.02)
     text = "".join(one.text for one in served.link.take("STATUSTEXT"))
     assert text.startswith("MAVLink: MISSION_SET_CURRENT failed: AttributeError(")
-    monkeypatch.setattr(served.vehicle, "switch_to", fail)
+    monkeypatch.setattr(served.vehicle, "switch", fail)
     result, words = served.command(d.MAV_CMD_DO_SET_MODE, 1, 4, 3)
     assert (result, words) == (d.MAV_RESULT_FAILED, "")
     assert served.command(d.MAV_CMD_COMPONENT_ARM_DISARM, 1.0)[0] == d.MAV_RESULT_ACCEPTED

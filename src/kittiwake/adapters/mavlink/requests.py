@@ -5,7 +5,7 @@ from types import ModuleType
 from typing import TypeAlias
 
 from kittiwake.adapters.mavlink.command_arguments import CommandArguments
-from kittiwake.adapters.mavlink.dialect import AUTOPILOT_COMPONENT, Message
+from kittiwake.adapters.mavlink.dialect import AUTOPILOT_COMPONENT, FlightMode, Message
 from kittiwake.adapters.mavlink.link_services import file_answers, ping_answers, time_answers
 from kittiwake.adapters.mavlink.parameter_protocol import REQUESTS, ParameterProtocol
 from kittiwake.adapters.mavlink.served_system import ServedSystem
@@ -109,7 +109,8 @@ class SystemRequests:
 
     def _set_mode(self, message: Message) -> Sequence[Message]:
         try:
-            self._vehicle.set_mode(message.custom_mode)
+            main, sub = message.custom_mode >> 16 & 0xFF, message.custom_mode >> 24 & 0xFF
+            self._vehicle.switch(FlightMode.required(main, sub))
         except KittiwakeError as error:
             return self._vehicle.texts.warning(str(error))
         return ()

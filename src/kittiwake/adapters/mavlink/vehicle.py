@@ -114,23 +114,6 @@ class MavlinkVehicle:
                 return messages
             return [self._d.MAVLink_mission_item_reached_message(leg.item), *messages]
 
-    def set_mode(self, custom_mode: int) -> None:
-        """Switch to the mode with the number of a heartbeat; raises as ``switch_to``."""
-        self.switch_to(custom_mode >> 16 & 0xFF, custom_mode >> 24 & 0xFF)
-
-    def switch_to(self, main: int, sub: int) -> None:
-        """Switch to the mode with these numbers of PX4.
-
-        Raises:
-            CommandError: for an unknown mode, or one that cannot be flown.
-        """
-        mode = FlightMode.of(main, sub)
-        if mode is None:
-            known = ", ".join(one.label for one in FlightMode)
-            text = f"mode {main}/{sub} is not supported: write {known}"
-            raise CommandError(text)
-        self.switch(mode)
-
     def switch(self, mode: FlightMode) -> None:
         """Switch to a mode; a vehicle that is not armed sets out when it is.
 

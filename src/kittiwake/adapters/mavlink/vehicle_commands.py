@@ -103,8 +103,7 @@ class VehicleCommands:
 
     def _set_mode(self, given: CommandArguments) -> list[Message]:
         main, sub = given.whole_number("main mode", 2), given.whole_number("sub mode", 3)
-        self._vehicle.switch_to(main, sub)
-        return []
+        return self._switch(FlightMode.required(main, sub))
 
     def _reposition(self, given: CommandArguments) -> list[Message]:
         vehicle, now = self._vehicle, self._vehicle.require_estimate()
