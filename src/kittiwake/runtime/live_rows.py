@@ -27,6 +27,8 @@ class LiveRows:
     def __init__(self, layout: RowLayout, vehicles: Mapping[str, AssembledVehicle]) -> None:
         self.layout = layout
         self._latest: dict[str, np.ndarray] = {}
+        # estimates by vehicle, with the rows that they are from
+        self._estimates: dict[str, tuple[np.ndarray, VehicleEstimate]] = {}
         self._estimate_indices = _estimate_indices(layout)
         self._own_faults = {name: vehicle.faults for name, vehicle in vehicles.items()}
         # by vehicle, the index of each log column in the program's rows, -1 for none
@@ -64,8 +66,13 @@ class LiveRows:
         row = self._latest.get(vehicle)
         if row is None:
             return None
+        known_row, known = self._estimates.get(vehicle, (None, None))
+        if known is not None and known_row is row:
+            return known
         indices = self._estimate_indices[vehicle]
-        return estimate_from_row({name: float(row[i]) for name, i in indices.items()})
+        found = estimate_from_row({name: float(row[i]) for name, i in indices.items()})
+        self._estimates[vehicle] = row, found
+        return found
 
     def place(self, vehicle: str, start: Start) -> None:
         """Replace the estimate in the last row of a vehicle that was placed elsewhere."""

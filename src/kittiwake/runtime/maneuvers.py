@@ -299,7 +299,7 @@ def capabilities_of(
     """Return the capabilities in a world of a vehicle that accepts these command types."""
     dynamics = vehicle.dynamics
     mass_kg = float(getattr(dynamics, "mass_kg", 1.0))
-    max_n = dynamics.command_bounds.get("thrust_n", (0.0, inf))[1]
+    max_n = dynamics.vehicle_parameters(world.gravity_mps2).get("max_thrust_n", inf)
     weight_n = mass_kg * float(world.gravity_mps2)
     ground_z_m = float(world.ground_z_m)
     return Capabilities(accepted_commands, weight_n, mass_kg, ground_z_m, float(max_n))

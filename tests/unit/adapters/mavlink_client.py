@@ -2,6 +2,8 @@
 
 from pymavlink.dialects.v20 import common
 
+from kittiwake.adapters.mavlink.link import MavlinkLink
+
 SENDER = ("127.0.0.1", 14550)
 SYSTEM, COMPONENT = 255, 190
 
@@ -13,7 +15,7 @@ def received(message, system=SYSTEM, component=COMPONENT):
     return decoded
 
 
-class RecordedLink:
+class RecordedLink(MavlinkLink):
     """Link that keeps what is sent, as its clients receive it."""
 
     def __init__(self):

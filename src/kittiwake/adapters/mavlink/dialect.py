@@ -7,6 +7,7 @@ from enum import Enum
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from kittiwake.core.errors import CommandError
 from kittiwake.core.extras import import_optional
 
 # pymavlink generates a class for each message; none has types
@@ -41,8 +42,28 @@ class FlightMode(Enum):
         main, sub = self.value
         return main << 16 | sub << 24
 
+    @property
+    def label(self) -> str:
+        """Name and numbers of the mode as users of PX4 know them."""
+        main, sub = self.value
+        return f"{self.name.lower()} ({main}/{sub})" if sub else f"{self.name.lower()} ({main})"
+
     @classmethod
     def of(cls, main: int, sub: int) -> "FlightMode | None":
         """Return the mode with these numbers; None if there is none."""
         found = (mode for mode in cls if mode.value == (main, sub))
         return next(found, None)
+
+    @classmethod
+    def required(cls, main: int, sub: int) -> "FlightMode":
+        """Return the mode with these numbers.
+
+        Raises:
+            CommandError: if there is none, or it is not supported.
+        """
+        mode = cls.of(main, sub)
+        if mode is None:
+            known = ", ".join(one.label for one in cls)
+            text = f"mode {main}/{sub} is not supported: write {known}"
+            raise CommandError(text)
+        return mode

@@ -37,8 +37,9 @@ class MavlinkLink:
     def __init__(self, ports: Sequence[int], port: int = 0) -> None:
         self.dialect = load_dialect()
         self._listeners = [(LOOPBACK, own) for own in ports]
-        self._parsers: OrderedDict[Address, Message] = OrderedDict()
-        self._senders: dict[int, Message] = {}
+        self._clients: OrderedDict[Address, None] = OrderedDict()
+        # each client counts what it gets of a system, to know what was lost
+        self._senders: dict[tuple[int, Address], Message] = {}
         # the flight sends in its thread, answers come from that of the server
         self._lock = threading.Lock()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -65,44 +66,53 @@ class MavlinkLink:
         # also a refusal of what was sent to a port where nobody listens
         except OSError:
             return []
-        parser = self._parsers.get(sender) or self._new_parser()
         try:
-            messages = parser.parse_buffer(data) or []
+            # with a parser of its own, so that the rest of a message does not hide the next one
+            messages = self._new_parser().parse_buffer(data) or []
         except (self.dialect.MAVError, struct.error, ValueError):
             return []
         # nothing tells messages of other dialects from noise
         noise = self.dialect.MAVLink_bad_data, self.dialect.MAVLink_unknown
         known = [one for one in messages if not isinstance(one, noise)]
         if known:
-            self._remember(sender, parser)
+            self._remember(sender)
         return [(sender, one) for one in known]
 
     def send(self, system: int, messages: Iterable[Message], to: Address | None = None) -> None:
         """Send messages of a system to all clients, or to one."""
         with self._lock:
-            clients = [to] if to is not None else list({*self._listeners, *self._parsers})
-            packets = [self._packet(system, message) for message in messages]
-        for packet in packets:
-            for client in clients:
-                with suppress(OSError):
-                    self._socket.sendto(packet, client)
+            clients = [to] if to is not None else list({*self._listeners, *self._clients})
+            for message in messages:
+                self._send(system, message, clients)
 
-    def _packet(self, system: int, message: Message) -> bytes:
-        if system not in self._senders:
-            self._senders[system] = self.dialect.MAVLink(
+    def _send(self, system: int, message: Message, clients: Iterable[Address]) -> None:
+        packets: dict[int, bytes] = {}
+        for client in clients:
+            sender = self._sender(system, client)
+            if sender.seq not in packets:
+                packets[sender.seq] = bytes(message.pack(sender))
+            with suppress(OSError):
+                self._socket.sendto(packets[sender.seq], client)
+            sender.seq = (sender.seq + 1) % 256
+
+    def _sender(self, system: int, client: Address) -> Message:
+        if (system, client) not in self._senders:
+            self._senders[system, client] = self.dialect.MAVLink(
                 None, srcSystem=system, srcComponent=AUTOPILOT_COMPONENT
             )
-        sender = self._senders[system]
-        packet = bytes(message.pack(sender))
-        sender.seq = (sender.seq + 1) % 256
-        return packet
+        return self._senders[system, client]
 
-    def _remember(self, client: Address, parser: Message) -> None:
+    def _remember(self, client: Address) -> None:
         with self._lock:
-            self._parsers[client] = parser
-            self._parsers.move_to_end(client)
-            while len(self._parsers) > MAX_CLIENTS:
-                self._parsers.popitem(last=False)
+            self._clients[client] = None
+            self._clients.move_to_end(client)
+            while len(self._clients) > MAX_CLIENTS:
+                self._forget(self._clients.popitem(last=False)[0])
+
+    def _forget(self, client: Address) -> None:
+        for key in [key for key in self._senders if key[1] == client]:
+            if client not in self._listeners:
+                del self._senders[key]
 
     def _new_parser(self) -> Message:
         parser = self.dialect.MAVLink(None)

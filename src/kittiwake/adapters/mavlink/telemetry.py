@@ -5,22 +5,26 @@ axes forward, right and down.
 """
 
 from collections.abc import Callable, Mapping
-from math import atan2, degrees, hypot, nan, pi
+from math import atan2, degrees, hypot, nan
 from types import ModuleType
-from typing import NamedTuple
 
 from kittiwake.adapters.mavlink.dialect import FlightMode, Message
-from kittiwake.adapters.mavlink.world_frame import WorldFrame
-from kittiwake.core.kinematics import Kinematics
-from kittiwake.geometry.euler import EulerZYX
-from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
-from kittiwake.geometry.quaternion import Quaternion
+from kittiwake.adapters.mavlink.setpoint_messages import SetpointMessages
+from kittiwake.adapters.mavlink.system_report import (
+    HDOP,
+    SATELLITES,
+    VDOP,
+    SystemReport,
+    milliseconds,
+)
+from kittiwake.adapters.mavlink.system_status import SystemStatus
+from kittiwake.adapters.mavlink.world_frame import GeodeticPosition, WorldFrame, ned
 from kittiwake.geometry.vec3 import Vec3
 
-# what a message holds for a number that is not known, and the largest of 16 bits
-UNKNOWN_16, MAX_16 = 65535, 32767
-# number of satellites, and dilution of precision in hundredths
-SATELLITES, DILUTION = 12, 80
+# the largest number of 16 bits
+MAX_16 = 32767
+# number of satellites and dilution of precision of a vehicle that measures none
+SUPPOSED_SATELLITES, SUPPOSED_DILUTION = 12, 0.8
 # default rates of the messages; SET_MESSAGE_INTERVAL changes them
 RATES_HZ: Mapping[str, float] = {
     "ATTITUDE": 50.0,
@@ -29,36 +33,17 @@ RATES_HZ: Mapping[str, float] = {
     "GLOBAL_POSITION_INT": 10.0,
     "VFR_HUD": 10.0,
     "GPS_RAW_INT": 5.0,
+    "ATTITUDE_TARGET": 2.0,
+    "POSITION_TARGET_LOCAL_NED": 2.0,
     "EXTENDED_SYS_STATE": 2.0,
-    "SYS_STATUS": 1.0,
+    "ALTITUDE": 1.0,
     "BATTERY_STATUS": 1.0,
-    "HOME_POSITION": 0.5,
+    "MISSION_CURRENT": 1.0,
+    "SYS_STATUS": 1.0,
+    "SYSTEM_TIME": 1.0,
     "GPS_GLOBAL_ORIGIN": 0.5,
+    "HOME_POSITION": 0.5,
 }
-
-
-class SystemReport(NamedTuple):
-    """State of a vehicle, as its clients learn it.
-
-    Attributes:
-        time_s: time of the flight.
-        motion: the estimated motion.
-        mode: the flight mode.
-        armed: whether the motors may turn.
-        landed: whether it stands on something.
-        home_world_m: the position to which it returns.
-        charge: share of the battery's charge that is left; None without a battery.
-        voltage_v: voltage of the battery; None if it is unknown.
-    """
-
-    time_s: float
-    motion: Kinematics
-    mode: FlightMode
-    armed: bool
-    landed: bool
-    home_world_m: Vec3
-    charge: float | None = None
-    voltage_v: float | None = None
 
 
 class SystemTelemetry:
@@ -69,24 +54,39 @@ class SystemTelemetry:
         frame: the place of the world on the Earth.
         is_vessel: whether the vehicle floats.
         rotors: the number of its rotors.
+        max_thrust_n: its largest thrust.
     """
 
     def __init__(
-        self, dialect: ModuleType, frame: WorldFrame, *, is_vessel: bool, rotors: int
+        self,
+        dialect: ModuleType,
+        frame: WorldFrame,
+        *,
+        is_vessel: bool,
+        rotors: int,
+        max_thrust_n: float,
     ) -> None:
         self._d, self._frame = dialect, frame
         self._type = _vehicle_type(dialect, rotors, is_vessel=is_vessel)
-        self._is_vessel = is_vessel
-        self.messages: Mapping[str, Callable[[SystemReport], Message]] = {
+        # the last place and its geodetic position, since messages come in groups
+        self._place: tuple[Vec3, GeodeticPosition] | None = None
+        status = SystemStatus(dialect, is_vessel=is_vessel)
+        setpoints = SetpointMessages(dialect, max_thrust_n)
+        self.messages: Mapping[str, Callable[[SystemReport], Message | None]] = {
             "ATTITUDE": self._attitude,
             "ATTITUDE_QUATERNION": self._attitude_quaternion,
             "LOCAL_POSITION_NED": self._local_position,
             "GLOBAL_POSITION_INT": self._global_position,
+            "ALTITUDE": self._altitude,
             "VFR_HUD": self._head_up_display,
             "GPS_RAW_INT": self._gnss,
-            "EXTENDED_SYS_STATE": self._landed_state,
-            "SYS_STATUS": self._system_status,
-            "BATTERY_STATUS": self._battery_status,
+            "ATTITUDE_TARGET": setpoints.attitude,
+            "POSITION_TARGET_LOCAL_NED": setpoints.local_position,
+            "EXTENDED_SYS_STATE": status.landed_state,
+            "SYS_STATUS": status.system_status,
+            "BATTERY_STATUS": status.battery_status,
+            "MISSION_CURRENT": status.mission_current,
+            "SYSTEM_TIME": status.system_time,
             "HOME_POSITION": self._home,
             "GPS_GLOBAL_ORIGIN": self._origin,
         }
@@ -105,7 +105,7 @@ class SystemTelemetry:
             self._type, d.MAV_AUTOPILOT_PX4, base, mode.custom_mode, state, 3
         )
 
-    def version(self) -> Message:
+    def version(self, *, flies_attitudes: bool) -> Message:
         """Return the capabilities."""
         d = self._d
         capabilities = (
@@ -116,64 +116,75 @@ class SystemTelemetry:
             | d.MAV_PROTOCOL_CAPABILITY_SET_POSITION_TARGET_LOCAL_NED
             | d.MAV_PROTOCOL_CAPABILITY_SET_POSITION_TARGET_GLOBAL_INT
         )
+        if flies_attitudes:
+            capabilities |= d.MAV_PROTOCOL_CAPABILITY_SET_ATTITUDE_TARGET
         no_hash = [0] * 8
         return d.MAVLink_autopilot_version_message(
             capabilities, 0, 0, 0, 0, no_hash, no_hash, no_hash, 0, 0, 0
         )
 
     def _attitude(self, report: SystemReport) -> Message:
-        angles, rates = _angles(report.motion), _rates(report.motion)
+        motion = report.motion
         return self._d.MAVLink_attitude_message(
-            _milliseconds(report),
-            angles.roll_rad,
-            angles.pitch_rad,
-            _wrapped(float(angles.yaw_rad)),
-            *rates,
+            milliseconds(report),
+            motion.roll_rad,
+            motion.pitch_rad,
+            motion.yaw_rad,
+            *motion.rates_frd_radps,
         )
 
     def _attitude_quaternion(self, report: SystemReport) -> Message:
-        q = Quaternion.from_euler(_angles(report.motion))
-        parts = [float(part) for part in (q.w, q.x, q.y, q.z)]
+        motion = report.motion
         return self._d.MAVLink_attitude_quaternion_message(
-            _milliseconds(report), *parts, *_rates(report.motion)
+            milliseconds(report), *motion.q_ned_from_frd, *motion.rates_frd_radps
         )
 
     def _local_position(self, report: SystemReport) -> Message:
-        place = swap_enu_ned(report.motion.position_world_m)
-        velocity = swap_enu_ned(report.motion.velocity_world_mps)
-        numbers = [float(part) for part in (*place.array, *velocity.array)]
-        return self._d.MAVLink_local_position_ned_message(_milliseconds(report), *numbers)
+        motion = report.motion
+        return self._d.MAVLink_local_position_ned_message(
+            milliseconds(report), *motion.position_ned_m, *motion.velocity_ned_mps
+        )
 
     def _global_position(self, report: SystemReport) -> Message:
-        place = self._frame.geodetic(report.motion.position_world_m)
-        above_m = float(report.motion.position_world_m.z - report.home_world_m.z)
-        velocity = swap_enu_ned(report.motion.velocity_world_mps)
-        speeds = [_limited(100.0 * float(part)) for part in velocity.array]
+        place = self._geodetic(report)
+        speeds = [_limited(100.0 * part) for part in report.motion.velocity_ned_mps]
         return self._d.MAVLink_global_position_int_message(
-            _milliseconds(report),
+            milliseconds(report),
             place.latitude_e7,
             place.longitude_e7,
             round(1e3 * place.altitude_m),
-            round(1e3 * above_m),
+            round(1e3 * _above_home_m(report)),
             *speeds,
-            round(100.0 * _heading_deg(report.motion)) % 36000,
+            round(100.0 * _heading_deg(report)) % 36000,
+        )
+
+    def _altitude(self, report: SystemReport) -> Message:
+        height_m = -report.motion.position_ned_m[2]
+        return self._d.MAVLink_altitude_message(
+            round(1e6 * report.time_s),
+            height_m,
+            self._geodetic(report).altitude_m,
+            height_m,
+            _above_home_m(report),
+            nan,
+            nan,
         )
 
     def _head_up_display(self, report: SystemReport) -> Message:
-        velocity = report.motion.velocity_world_mps
-        ground_mps = hypot(float(velocity.x), float(velocity.y))
-        altitude_m = self._frame.altitude_m + float(report.motion.position_world_m.z)
-        heading = round(_heading_deg(report.motion)) % 360
+        north_mps, east_mps, down_mps = report.motion.velocity_ned_mps
+        ground_mps = hypot(north_mps, east_mps)
+        altitude_m = self._frame.altitude_m - report.motion.position_ned_m[2]
+        heading = round(_heading_deg(report)) % 360
+        throttle = round(100.0 * (report.throttle or 0.0))
         return self._d.MAVLink_vfr_hud_message(
-            ground_mps, ground_mps, heading, 0, altitude_m, float(velocity.z)
+            ground_mps, ground_mps, heading, throttle, altitude_m, -down_mps
         )
 
     def _gnss(self, report: SystemReport) -> Message:
         """Return the position as a fix: that of the estimate, with its errors."""
-        place = self._frame.geodetic(report.motion.position_world_m)
-        velocity = report.motion.velocity_world_mps
-        east, north = float(velocity.x), float(velocity.y)
-        course = round(100.0 * degrees(atan2(east, north))) % 36000
+        place, measured = self._geodetic(report), report.measured
+        north_mps, east_mps, _ = report.motion.velocity_ned_mps
+        course = round(100.0 * degrees(atan2(east_mps, north_mps))) % 36000
         altitude_mm = round(1e3 * place.altitude_m)
         return self._d.MAVLink_gps_raw_int_message(
             round(1e6 * report.time_s),
@@ -181,76 +192,40 @@ class SystemTelemetry:
             place.latitude_e7,
             place.longitude_e7,
             altitude_mm,
-            DILUTION,
-            DILUTION,
-            round(100.0 * hypot(east, north)),
+            round(100.0 * measured.get(HDOP, SUPPOSED_DILUTION)),
+            round(100.0 * measured.get(VDOP, SUPPOSED_DILUTION)),
+            round(100.0 * hypot(north_mps, east_mps)),
             course,
-            SATELLITES,
+            round(measured.get(SATELLITES, SUPPOSED_SATELLITES)),
             alt_ellipsoid=altitude_mm,
-        )
-
-    def _landed_state(self, report: SystemReport) -> Message:
-        d = self._d
-        state = {
-            FlightMode.TAKEOFF: d.MAV_LANDED_STATE_TAKEOFF,
-            FlightMode.LAND: d.MAV_LANDED_STATE_LANDING,
-        }.get(report.mode, d.MAV_LANDED_STATE_IN_AIR)
-        if self._is_vessel or report.landed:
-            state = d.MAV_LANDED_STATE_ON_GROUND
-        return d.MAVLink_extended_sys_state_message(d.MAV_VTOL_STATE_UNDEFINED, state)
-
-    def _system_status(self, report: SystemReport) -> Message:
-        d = self._d
-        sensors = (
-            d.MAV_SYS_STATUS_SENSOR_3D_GYRO
-            | d.MAV_SYS_STATUS_SENSOR_3D_ACCEL
-            | d.MAV_SYS_STATUS_SENSOR_3D_MAG
-            | d.MAV_SYS_STATUS_SENSOR_ABSOLUTE_PRESSURE
-            | d.MAV_SYS_STATUS_SENSOR_GPS
-            | d.MAV_SYS_STATUS_AHRS
-            | d.MAV_SYS_STATUS_PREARM_CHECK
-        )
-        volts = UNKNOWN_16 if report.voltage_v is None else round(1e3 * report.voltage_v)
-        left = -1 if report.charge is None else round(100.0 * report.charge)
-        return d.MAVLink_sys_status_message(
-            sensors, sensors, sensors, 0, volts, -1, left, 0, 0, 0, 0, 0, 0
-        )
-
-    def _battery_status(self, report: SystemReport) -> Message:
-        d = self._d
-        volts = UNKNOWN_16 if report.voltage_v is None else round(1e3 * report.voltage_v)
-        return d.MAVLink_battery_status_message(
-            id=0,
-            battery_function=d.MAV_BATTERY_FUNCTION_ALL,
-            type=d.MAV_BATTERY_TYPE_LIPO,
-            temperature=MAX_16,
-            voltages=[volts, *[UNKNOWN_16] * 9],
-            current_battery=-1,
-            current_consumed=-1,
-            energy_consumed=-1,
-            battery_remaining=-1 if report.charge is None else round(100.0 * report.charge),
         )
 
     def _home(self, report: SystemReport) -> Message:
         place = self._frame.geodetic(report.home_world_m)
-        local = [float(part) for part in swap_enu_ned(report.home_world_m).array]
         return self._d.MAVLink_home_position_message(
             place.latitude_e7,
             place.longitude_e7,
             round(1e3 * place.altitude_m),
-            *local,
+            *ned(report.home_world_m),
             q=[1.0, 0.0, 0.0, 0.0],
             approach_x=nan,
             approach_y=nan,
             approach_z=nan,
+            time_usec=round(1e6 * report.home_time_s),
         )
 
     def _origin(self, report: SystemReport) -> Message:
         del report
-        place = self._frame.geodetic(Vec3.zero())
+        place = self._frame.origin
         return self._d.MAVLink_gps_global_origin_message(
             place.latitude_e7, place.longitude_e7, round(1e3 * place.altitude_m)
         )
+
+    def _geodetic(self, report: SystemReport) -> GeodeticPosition:
+        place = report.position_world_m
+        if self._place is None or self._place[0] is not place:
+            self._place = place, self._frame.geodetic(place)
+        return self._place[1]
 
 
 def _vehicle_type(dialect: ModuleType, rotors: int, *, is_vessel: bool) -> int:
@@ -260,25 +235,12 @@ def _vehicle_type(dialect: ModuleType, rotors: int, *, is_vessel: bool) -> int:
     return getattr(dialect, f"MAV_TYPE_{known.get(rotors, 'QUADROTOR')}")
 
 
-def _angles(motion: Kinematics) -> EulerZYX:
-    angles = swap_euler(motion.euler_world_from_body)
-    return EulerZYX(float(angles.roll_rad), float(angles.pitch_rad), float(angles.yaw_rad))
+def _above_home_m(report: SystemReport) -> float:
+    return -report.motion.position_ned_m[2] - float(report.home_world_m.z)
 
 
-def _rates(motion: Kinematics) -> list[float]:
-    return [float(part) for part in swap_flu_frd(motion.angular_velocity_body_radps).array]
-
-
-def _wrapped(angle_rad: float) -> float:
-    return (angle_rad + pi) % (2.0 * pi) - pi
-
-
-def _heading_deg(motion: Kinematics) -> float:
-    return degrees(_angles(motion).yaw_rad) % 360.0
-
-
-def _milliseconds(report: SystemReport) -> int:
-    return round(1e3 * report.time_s) & 0xFFFFFFFF
+def _heading_deg(report: SystemReport) -> float:
+    return degrees(report.motion.yaw_rad) % 360.0
 
 
 def _limited(value: float) -> int:

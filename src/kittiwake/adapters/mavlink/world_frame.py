@@ -21,11 +21,17 @@ class GeodeticPosition(NamedTuple):
 
 
 class WorldFrame:
-    """Tangent plane of a world on the Earth."""
+    """Tangent plane of a world on the Earth.
+
+    Attributes:
+        altitude_m: altitude of the origin.
+        origin: the origin.
+    """
 
     def __init__(self, origin: Origin) -> None:
         self.altitude_m = float(origin.altitude_m)
         self._frame = frame_at(origin)
+        self.origin = self.geodetic(Vec3.zero())
 
     def geodetic(self, position_world_m: Vec3) -> GeodeticPosition:
         """Return the geodetic position of a place in the world."""
@@ -49,3 +55,8 @@ class WorldFrame:
 def from_ned(x: float, y: float, z: float) -> Vec3:
     """Return a vector of the world, given to the north, to the east and down."""
     return swap_enu_ned(Vec3(float(x), float(y), float(z)))
+
+
+def ned(vector_world: Vec3) -> tuple[float, float, float]:
+    """Return a vector of the world as numbers to the north, to the east and down."""
+    return float(vector_world.y), float(vector_world.x), -float(vector_world.z)
