@@ -57,21 +57,24 @@ def quickly(case):
     return pytest.param(case, marks=[pytest.mark.slow] if str(case) in TWINS else [])
 
 
-# whose gradients compile for twenty seconds
-STEEP = {"dynamics/marine-vessel otter"}
-
-
-def once(case, besides=frozenset()):
-    """Return the case, marked as slow if it is listed so, or not the first of its class."""
+def once(case):
+    """Return the case, marked as slow if it is a twin, or not the first of its class."""
     first = next(one for one in CASES if (one.family, one.name) == (case.family, case.name))
-    slow = case is not first or str(case) in TWINS | besides
+    slow = case is not first or str(case) in TWINS
     return pytest.param(case, marks=[pytest.mark.slow] if slow else [])
+
+
+def once_each_family(case):
+    """Return the case, marked as slow if it is not the first of its family."""
+    first = next(one for one in CASES if one.family == case.family)
+    return pytest.param(case, marks=[] if case is first else [pytest.mark.slow])
 
 
 each_component = pytest.mark.parametrize("case", [*map(quickly, CASES)], ids=str)
 # what hangs on how a component is written, and hardly on its numbers
 each_kind = pytest.mark.parametrize("case", [*map(once, CASES)], ids=str)
-each_slope = pytest.mark.parametrize("case", [once(case, STEEP) for case in CASES], ids=str)
+# what a family's interface decides, or takes long to compile
+each_family = pytest.mark.parametrize("case", [*map(once_each_family, CASES)], ids=str)
 each_name = pytest.mark.parametrize("case", NAMED.values(), ids=NAMED)
 
 
@@ -235,7 +238,7 @@ def test_compiled_step_equals_the_plain_step(case):
     assert_same(fly(compiled(case), inputs), plain, tolerance=1e-12)
 
 
-@each_kind
+@each_family
 def test_mapped_steps_equal_a_loop(case):
     per_vehicle = [inputs_of(case, cruising(0.1 * i)) for i in range(5)]
     keys = jax.random.split(KEYS[0], (len(KEYS), len(per_vehicle)))
@@ -264,7 +267,7 @@ def test_same_key_gives_the_same_bits(case):
 
 
 @pytest.mark.parametrize("point", [CRUISING, AT_REST], ids=lambda at: at.name)
-@each_slope
+@each_family
 def test_output_has_finite_gradients(case, point):
     inputs = inputs_of(case, point)
     component, initial = as_traced(case.make()), compiled(case).begin(inputs[0], KEYS[0])

@@ -188,6 +188,7 @@ def test_a_controller_holds_its_position_in_calm_air(vehicle, controller):
         assert abs(float(yaws[-1])) < ALLOWED_RAD
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vehicle", VEHICLES.names())
 def test_unsuitable_controllers_are_rejected_with_the_missing_command_type(vehicle):
     actuator_command = VEHICLES.find(vehicle).dynamics.command_type

@@ -58,12 +58,14 @@ def cascade(model):
     return [level.component for level in vehicle.cascade]
 
 
+@pytest.mark.slow
 def test_default_controller_leads_to_the_actuator_command(model, cascade):
     path = cascade_path(cascade, cascade[0].consumes, model.dynamics.command_type)
     assert type(cascade[0]) is CONTROLLERS.find(model.default_controller)
     assert path[:1] == (0,)
 
 
+@pytest.mark.slow
 def test_bridges_lead_to_the_actuator_command(model, cascade):
     builtin_controllers = cascade[1:]
     assert [CONTROLLERS.name_of(type(bridge)) for bridge in builtin_controllers] == list(
@@ -73,12 +75,14 @@ def test_bridges_lead_to_the_actuator_command(model, cascade):
         assert cascade_path(builtin_controllers, bridge.consumes, model.dynamics.command_type)
 
 
+@pytest.mark.slow
 def test_gains_in_a_data_file_reach_the_controller_they_are_for(model, cascade):
     for bridge in cascade:
         for name, given in model.gains(CONTROLLERS.name_of(type(bridge))).items():
             assert getattr(bridge, name) == given
 
 
+@pytest.mark.slow
 def test_vehicle_begins_at_its_start(model, dynamics):
     start = CRUISING.start
     if model.dynamics is SurfaceVessel:  # of a start it takes what lies in the water's plane

@@ -219,6 +219,7 @@ def test_a_run_that_is_killed_again_and_again_ends_with_the_same_bits(tmp_path):
     assert_same_run(out, tmp_path / "whole")
 
 
+@pytest.mark.slow
 def test_a_controller_without_a_state_is_refused_before_the_flight(tmp_path):
     (tmp_path / "own.py").write_text(OWN)
     (tmp_path / "own.yaml").write_text(OWN_SCENARIO.replace("Spring", "Forgetful"))
@@ -254,6 +255,7 @@ def stopped_run(simulation, folder, **options):
         simulation.run(out=folder, progress=stop, checkpoint_every_s=5, **options)
 
 
+@pytest.mark.slow
 def test_a_run_is_continued_by_its_engine_and_by_no_other(pelican, tmp_path):
     by_xla = kw.load("hover-pelican", {"time.log_rate_hz": 10}, engine="xla")
     stopped_run(by_xla, tmp_path / "out", duration_s=25)
@@ -262,6 +264,7 @@ def test_a_run_is_continued_by_its_engine_and_by_no_other(pelican, tmp_path):
     assert kw.resume(tmp_path / "out").summary["metrics"]["engine"] == "xla"
 
 
+@pytest.mark.slow
 def test_python_continues_a_run_by_its_folder(pelican, tmp_path):
     stopped_run(pelican, tmp_path / "out", seed=3, duration_s=25)
     shutil.copytree(tmp_path / "out", tmp_path / "other")
@@ -315,6 +318,7 @@ def test_a_foreign_checkpoint_is_not_replaced(pelican, tmp_path):
     assert (tmp_path / "checkpoint.npz").read_text() == "mine"
 
 
+@pytest.mark.slow
 def test_another_run_into_the_folder_removes_the_checkpoint(pelican, tmp_path):
     stopped_run(pelican, tmp_path)
     assert (tmp_path / "checkpoint.npz").is_file()
@@ -357,6 +361,7 @@ def test_a_changed_scenario_is_refused(cut_off):
         assert "scenario.yaml" in refused("--resume", cut_off)
 
 
+@pytest.mark.slow
 def test_a_folder_without_a_checkpoint_is_refused(cut_off, tmp_path):
     (cut_off / "checkpoint.npz").unlink()
     assert "has no checkpoint.npz; a run writes one with --checkpoint-every S" in refused(
@@ -366,6 +371,7 @@ def test_a_folder_without_a_checkpoint_is_refused(cut_off, tmp_path):
     assert "does not exist" in refused("--resume", tmp_path / "nowhere")
 
 
+@pytest.mark.slow
 def test_a_damaged_checkpoint_is_refused_and_the_log_kept(cut_off):
     before = (cut_off / "log.mcap").read_bytes()
     content = (cut_off / "checkpoint.npz").read_bytes()

@@ -114,6 +114,7 @@ def quiet(tmp_path_factory):
 # files of a run
 
 
+@pytest.mark.slow
 def test_a_run_leaves_scenario_log_summary_and_picture(spot):
     folder, answer = spot
     assert answer.status == 0
@@ -126,6 +127,7 @@ def test_a_run_leaves_scenario_log_summary_and_picture(spot):
     ]
 
 
+@pytest.mark.slow
 def test_the_picture_is_large_enough_for_a_report_and_not_empty(spot):
     content = (spot[0] / "overview.png").read_bytes()
     assert content.startswith(PNG)
@@ -150,6 +152,7 @@ def test_the_log_holds_every_step(spot):
     np.testing.assert_array_equal(log.column("pelican", "time_s"), np.arange(101) / 50)
 
 
+@pytest.mark.slow
 def test_default_folder_has_the_name_and_time_of_the_run(quiet):
     place, answer = quiet
     assert answer.status == 0
@@ -158,6 +161,7 @@ def test_default_folder_has_the_name_and_time_of_the_run(quiet):
     assert (folder / "summary.json").is_file()
 
 
+@pytest.mark.slow
 def test_the_written_scenario_flies_again_to_the_bit(spot, tmp_path):
     folder, _ = spot
     answer = kittiwake_does("run", folder / "scenario.yaml", "--out", tmp_path, "--quiet")
@@ -167,6 +171,7 @@ def test_the_written_scenario_flies_again_to_the_bit(spot, tmp_path):
     assert (tmp_path / "scenario.yaml").read_text() == (folder / "scenario.yaml").read_text()
 
 
+@pytest.mark.slow
 def test_a_run_over_an_earlier_one_replaces_it(row, tmp_path):
     earlier, answer = row
     assert "replaced" not in answer.err
@@ -305,6 +310,7 @@ def test_quiet_prints_nothing(quiet):
 # ends of a run
 
 
+@pytest.mark.slow
 def test_a_lost_vehicle_ends_with_status_1(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--duration", 5, "--out", tmp_path, "--json"),
@@ -320,6 +326,7 @@ def test_a_lost_vehicle_ends_with_status_1(tmp_path):
     assert (tmp_path / "overview.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_a_diverging_vehicle_ends_with_status_1(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--duration", 5, "--out", tmp_path),
@@ -333,6 +340,7 @@ def test_a_diverging_vehicle_ends_with_status_1(tmp_path):
     assert (tmp_path / "overview.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_a_loss_that_is_no_failure_ends_with_status_0(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--duration", 1, "--out", tmp_path, "--json"),
@@ -398,6 +406,7 @@ def test_invalid_option_gives_one_line_in_the_common_format(arguments, expected)
 # overrides
 
 
+@pytest.mark.slow
 def test_set_reaches_scalars_lists_and_nested_records(tmp_path):
     answer = kittiwake_does(
         *("run", *PLAIN, "--out", tmp_path, "--quiet"),
@@ -434,6 +443,7 @@ def played(tmp_path_factory):
         )
 
 
+@pytest.mark.slow
 def test_file_given_on_the_command_line_is_relative_to_the_working_directory(played):
     answer, folder = played
     assert answer.status == 0
@@ -443,6 +453,7 @@ def test_file_given_on_the_command_line_is_relative_to_the_working_directory(pla
     assert set(pitch[25:]) == {0.1}
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_recorded_inputs_and_flies_again_from_anywhere(played, tmp_path):
     _, folder = played
     answer = kittiwake_does("run", folder / "scenario.yaml", "--out", tmp_path, "--quiet")
@@ -674,6 +685,7 @@ def test_check_reports_all_errors_at_once():
 # plot and export
 
 
+@pytest.mark.slow
 def test_plot_draws_the_picture_again(spot):
     folder, _ = spot
     picture = folder / "overview.png"
@@ -685,6 +697,7 @@ def test_plot_draws_the_picture_again(spot):
     assert picture.read_bytes() == before
 
 
+@pytest.mark.slow
 def test_plot_writes_only_named_panels_in_the_given_format_and_style(spot):
     folder, _ = spot
     options = ("--format", "pdf", "--style", "paper", "--only", "position,speed")
@@ -694,6 +707,7 @@ def test_plot_writes_only_named_panels_in_the_given_format_and_style(spot):
     assert (folder / "overview.pdf").read_bytes().startswith(b"%PDF")
 
 
+@pytest.mark.slow
 def test_plot_draws_a_second_run_over_the_first_one(spot, row):
     folder, _ = spot
     answer = kittiwake_does("plot", folder, folder)
@@ -854,6 +868,7 @@ def test_version_is_printed():
     assert kittiwake_does("--version") == Answer(0, f"kittiwake {kittiwake.__version__}\n", "")
 
 
+@pytest.mark.slow
 def test_a_list_of_names_imports_no_jax(process):
     answer = wait_for(process("list", python=["-X", "importtime"]))
     assert answer.status == 0
@@ -952,6 +967,7 @@ def interrupted_status(number):
     return {128 + number, -signal.SIGINT} if number == signal.SIGINT else {128 + number}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
@@ -971,6 +987,7 @@ def test_a_signal_ends_a_run_in_order(number, long_run):
     assert (folder / "overview.png").read_bytes().startswith(PNG)
 
 
+@pytest.mark.slow
 def test_a_stop_before_the_flight_says_that_nothing_was_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(
@@ -999,6 +1016,7 @@ def test_a_second_signal_still_leaves_a_summary(long_run):
     assert 0.0 <= summary["duration_s"] - log.column("pelican", "time_s")[-1] < 1.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", ["typer", "jax", "kittiwake.scenario.load", "kittiwake.sim.fleet"]
 )
@@ -1042,6 +1060,7 @@ sys.meta_path.insert(0, Press())
     assert (answer.out, answer.err) == ("", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
 def test_ctrl_c_leaves_a_replay_with_status_0_and_sigterm_with_143(number, status, spot, process):
     pytest.importorskip("viser")
@@ -1089,6 +1108,7 @@ def test_a_live_flight_ends_at_once_while_a_program_is_compiled(command, status,
         assert (summary.parent / "overview.png").is_file()
 
 
+@pytest.mark.slow
 def test_a_full_disk_ends_the_run_and_keeps_the_log(process, tmp_path):
     small = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))"
     folder = tmp_path / "run"
@@ -1175,6 +1195,7 @@ def test_a_sweep_of_controllers_prints_the_rate_of_each(tmp_path):
         assert f"{name}: 2 of 2 runs succeeded: 100.0%" in answer.out
 
 
+@pytest.mark.slow
 def test_runs_of_bands_are_spread_over_a_sweep(tmp_path, monkeypatch):
     assert kittiwake_does(*SWEEP, *VARIED, "--out", tmp_path / "s").status == 0
     chosen = []
@@ -1188,6 +1209,7 @@ def test_runs_of_bands_are_spread_over_a_sweep(tmp_path, monkeypatch):
     assert chosen == [0, 1, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_sweep_without_success_exits_with_its_status(tmp_path):
     limit = ("--success", "pelican.distance_m >= 1e6")
     answer = kittiwake_does(*SWEEP, *VARIED, *limit, "--out", tmp_path / "s")
@@ -1298,6 +1320,7 @@ def test_a_tuning_prints_values_and_what_they_are_worth(tmp_path):
     assert "is not empty: it holds scenario.yaml, tuned.yaml" in again.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -1317,6 +1340,7 @@ def test_wrong_options_of_a_tuning_are_refused(options, message, tmp_path):
 # randomization outside of tasks
 
 
+@pytest.mark.slow
 def test_a_run_draws_from_its_seed_and_its_folder_holds_what_was_drawn(tmp_path):
     turned = "randomize.vehicles.pelican.start.yaw_deg={uniform: [0, 360]}"
     options = ("hover-pelican", "--duration", 0.2, "--set", turned)

@@ -50,6 +50,7 @@ def column(log, name, column_name):
     return log.tables[name].part((column_name,))[:, 0]
 
 
+@pytest.mark.slow
 def test_a_vehicle_that_flies_against_a_wall_is_lost_there(log):
     x_m, status = column(log, "ahead", "x_m"), column(log, "ahead", "status")
     free_m = column(log, "ahead", NEAREST_OBSTACLE)
@@ -73,6 +74,7 @@ def test_the_event_says_what_was_touched_and_the_summary_how_near_others_came(lo
     assert 0.5 < least["over"]["least_clearance_m"] < 1.0
 
 
+@pytest.mark.slow
 def test_a_world_without_obstacles_logs_and_judges_nothing_of_them():
     simulation = Simulation(built(scenario({"one": flier(0.0, 1.0)}, {})))
     log = simulation.run(duration_s=0.1)

@@ -109,6 +109,7 @@ def test_each_vehicle_has_a_nonempty_picture(vehicle, comparison):
     assert np.std(pixels) > 0.05
 
 
+@pytest.mark.slow
 def test_figures_alone_are_an_array(scenario, tmp_path):
     options = ("--set", "time.duration_s=0.5", "--json", "--out", tmp_path)
     answer = compared(scenario, "--controllers", "position", *options)
@@ -150,6 +151,7 @@ def test_narrow_tables_break_no_numbers_and_count_the_flights(many):
     assert max(map(len, shown.splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_texts_of_a_picture_do_not_overlap(many):
     figure = draw_comparison(many)
     figure.draw_without_rendering()

@@ -61,6 +61,7 @@ def events_of(log, name):
 # faults
 
 
+@pytest.mark.slow
 def test_faults_are_reported_in_order_of_time_and_counted(pair):
     assert events_of(pair, "sound") == []
     assert events_of(pair, "broken") == [
@@ -99,6 +100,7 @@ def test_a_vehicle_next_to_a_failed_one_keeps_its_bits(trio):
         assert bits(beside.frame(name), math.inf) == bits(trio.frame(name), math.inf)
 
 
+@pytest.mark.slow
 def test_a_fault_after_the_end_changes_no_flight(trio, pair):
     spared, sound = trio.frame("gull"), pair.frame("sound")
     columns = [*STATE_COLUMNS, *(f"act_rotor_{i}_radps" for i in range(4))]
@@ -106,6 +108,7 @@ def test_a_fault_after_the_end_changes_no_flight(trio, pair):
     np.testing.assert_allclose(spared[columns], sound[columns], rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_a_failed_motor_slows_by_its_lag_and_the_body_turns_over():
     total = [{"type": "motor", "at_s": 0.5, "rotor": 1}]
     vehicle = "vehicles.hummingbird"
@@ -127,6 +130,7 @@ def test_a_failed_motor_slows_by_its_lag_and_the_body_turns_over():
     assert upright.min() < -0.5
 
 
+@pytest.mark.slow
 def test_the_library_scenarios_vehicle_returns_to_its_position():
     held = kw.load("motor-failure").run()
     assert events_of(held, "hummingbird") == [(5.0, "motor 0 fails: it keeps 75% of its speed")]

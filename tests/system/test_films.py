@@ -44,6 +44,7 @@ def graphics():
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 def test_a_run_becomes_a_film(run, graphics):
     answer = kittiwake_does("plot", run, "--film", "--width", 320)
     assert answer.status == 0, answer.err
@@ -78,6 +79,7 @@ def test_without_these_options_no_film_is_made(run, tmp_path):
     assert not list(folder.glob("film.*"))
 
 
+@pytest.mark.slow
 def test_a_new_run_in_the_folder_removes_the_films_of_the_former_one(run, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(run, folder)

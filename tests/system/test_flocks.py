@@ -18,6 +18,7 @@ def flown(scenario, duration_s=None, seed=0, **overrides):
     return log, np.stack(places, axis=1)
 
 
+@pytest.mark.slow
 def test_flock_of_eight_moves_its_center_to_the_target_and_stays():
     log, places = flown("flock-8", **FOOTLESS)
     assert log.summary["status"] == "completed"

@@ -54,6 +54,7 @@ def simulation():
     return Simulation(scenario())
 
 
+@pytest.mark.slow
 def test_a_hexacopter_hovers_at_its_setpoint(log):
     last = log.frame("hexa").iloc[-1]
     assert log.summary["status"] == "completed"
@@ -90,6 +91,7 @@ def test_each_motor_may_fail_in_a_live_flight():
     assert parts == tuple(f"motor {i}" for i in range(ROTORS))
 
 
+@pytest.mark.slow
 def test_rotors_are_commanded_one_by_one(simulation):
     simulation.reset()
     for _ in range(50):
@@ -111,6 +113,7 @@ def test_the_speeds_of_four_rotors_are_refused(simulation):
         simulation.step({"hexa": wrong})
 
 
+@pytest.mark.slow
 def test_motors_off_stops_all_rotors():
     frame = Simulation(scenario(guidance={"type": "idle"})).run(0.5).frame("hexa")
     assert (frame[sorted(COLUMNS)] == 0.0).all(axis=None)

@@ -187,6 +187,7 @@ def flown_in_lockstep(flock_server):
 # flying
 
 
+@pytest.mark.slow
 def test_lockstep_flock_reaches_the_target_reproducibly(flock_server):
     points, least_m = flown_in_lockstep(flock_server)
     np.testing.assert_allclose(middle_m(points), TARGET, atol=0.02)
@@ -284,6 +285,7 @@ def test_in_real_time_the_newest_set_point_comes_at_once(flock_server):
     assert set_points[-1].velocity_mps[0] > 0.1
 
 
+@pytest.mark.slow
 def test_set_points_carry_acceleration_for_members_that_report_theirs(tmp_path):
     flock_server = FlockServer(load_scenario(write_scenario(tmp_path, 1), [FEED_FORWARD]))
     flock_server.compile()
@@ -780,6 +782,7 @@ def flying_beside(port, name, token=None):
         thread.join()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [3_000, pytest.param(100_000, marks=pytest.mark.slow)])
 def test_malformed_frames_are_refused_by_reason_and_disturb_no_member(flock_server, count):
     hub = Hub(flock_server, UNLIMITED)
@@ -904,6 +907,7 @@ def test_token_file_must_be_text(scenario, tmp_path, command):
     assert "token is not UTF-8 text" in answer.err
 
 
+@pytest.mark.slow
 def test_missions_of_flocks_are_flown_in_real_time(tmp_path):
     flock_server = FlockServer(load_scenario(write_mission(tmp_path)))
     hub = Hub(flock_server)

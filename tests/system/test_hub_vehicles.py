@@ -236,6 +236,7 @@ def test_refusals_leave_the_controller_and_the_members_as_they_are(flock_server)
         assert control.ask(control.update()).reason is Reason.TURN
 
 
+@pytest.mark.slow
 def test_a_removed_name_is_not_used_again_and_numbers_are_limited(flock_server, monkeypatch):
     hub = Hub(flock_server, LIMITS)
     with serving(hub, control_port=0) as ports, Control(ports[CONTROL]) as control:

@@ -146,6 +146,7 @@ def on_floors(tmp_path_factory):
     return flown("".join([FLOORS, *blocks]), folder)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", BLOCKS)
 def test_foot_stands_on_the_highest_floor_reached_from_above(name, on_floors):
     last, end_m = on_floors.frame(name).iloc[-1], BLOCKS[name][2]

@@ -13,6 +13,7 @@ QUICK = {"mission", "surface-following"}
 LEFT_OUT = {"flock-1000"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

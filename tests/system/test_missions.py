@@ -110,6 +110,7 @@ def test_ramp_ends_at_the_position_of_the_original():
     assert (frame[frame["time_s"] > said["mission done"]]["cmd_thrust_n"] == 0.0).all()
 
 
+@pytest.mark.slow
 def test_low_battery_is_an_event_and_the_vehicle_returns_home():
     log = kw.load("mission").run()
     said = times(log)
@@ -122,6 +123,7 @@ def test_low_battery_is_an_event_and_the_vehicle_returns_home():
     assert log.summary["vehicles"]["crazyflie"]["touchdown"]["speed_mps"] < 0.5
 
 
+@pytest.mark.slow
 def test_each_step_is_an_event_and_a_column(errand):
     log = errand.run()
     said = times(log)
@@ -147,6 +149,7 @@ def test_unfinished_mission_reports_its_last_step(errand):
     assert log.summary["status"] == "completed"
 
 
+@pytest.mark.slow
 def test_mission_step_is_started_from_python(errand):
     errand.reset()
     errand.jump_to_mission_step("tern", "back")
@@ -162,6 +165,7 @@ def test_mission_step_is_started_from_python(errand):
         errand.jump_to_mission_step("turn", "back")
 
 
+@pytest.mark.slow
 def test_guidance_without_steps_refuses_a_step_with_a_hint():
     keeping = kw.load("keep-spot")
     keeping.reset()

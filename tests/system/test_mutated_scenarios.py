@@ -325,11 +325,13 @@ def test_there_are_enough_mutations():
     assert len(MUTATIONS) + len(JUNK) + len(RECORDINGS) + len(OVERRIDES) >= 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_a_library_scenario_can_be_flown_as_it_is(name):
     assert isinstance(load_scenario(name), Scenario)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_mutated_scenario_is_refused_with_a_readable_message(mutation, tmp_path):
     name, old, new, says = MUTATIONS[mutation]
@@ -385,6 +387,7 @@ def test_an_unknown_key_of_the_world_is_answered_with_the_nearest_component(tmp_
     assert "Did you mean 'wind'?" in refusal(tmp_path / SPOILED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["keep-spot", "pelican-playback", "waypoint-tour"])
 def test_a_scenario_cut_anywhere_is_refused_readably_or_still_valid(name, tmp_path):
     text = library_text(name)
@@ -489,6 +492,7 @@ def test_the_full_scenario_can_be_flown_as_it_is():
     }
 
 
+@pytest.mark.slow
 @given(place=st.sampled_from(PLACES), value=VALUES)
 @settings(max_examples=100, deadline=HANGS_AFTER_S * 1000, derandomize=True)
 def test_a_scenario_with_any_value_exchanged_is_built_or_refused_readably(place, value):

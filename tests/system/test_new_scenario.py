@@ -26,6 +26,7 @@ def run(*words):
     return answer.output
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", ["hover-hummingbird", "survey-lake", "pelican-playback"])
 def test_new_scenario_is_its_source_under_another_name(folder, source):
     assert run("new", "mine", "--from", source) == (

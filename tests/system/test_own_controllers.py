@@ -51,6 +51,7 @@ def test_code_that_is_not_allowed_ends_with_status_2(folder, command):
     assert not (folder / "runs").exists()
 
 
+@pytest.mark.slow
 def test_a_run_keeps_its_code_and_can_be_repeated_and_plotted(folder):
     assert kittiwake_does("check", "own.yaml", "--allow-code", folder).status == 0
     first = kittiwake_does("run", "own.yaml", "--allow-code", ".", "--out", "a", "--json")
@@ -86,6 +87,7 @@ def test_a_run_keeps_the_modules_that_its_code_imports(folder):
     assert kittiwake_does("run", "a/scenario.yaml", "--allow-code", "a", "--out", "b").status == 0
 
 
+@pytest.mark.slow
 def test_an_exception_ends_a_run_as_failed_with_a_readable_log(folder):
     items = ["--set", "vehicles.h.controller.fails_at_s=0.3"]
     answer = kittiwake_does("run", "own.yaml", "--allow-code", ".", "--out", "a", *items)

@@ -77,6 +77,7 @@ def test_what_differs_is_explained_on_a_page_with_its_source(name):
             assert f"({name}/{item.name}.png)" in page
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", names())
 def test_flights_can_be_flown(name):
     publication = read_publication(name)

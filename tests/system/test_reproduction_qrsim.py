@@ -17,6 +17,7 @@ NAMES = ("qrsim", "matlab-drone")
 publication = cache(read_publication)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_scenarios_of_all_flights_load_with_their_changes(name):
     for own in publication(name).flights.values():
@@ -71,6 +72,7 @@ def test_published_numbers_are_reproduced(name, tmp_path):
     assert {path.stem for path in (folder / name).glob("*.png")} == drawn
 
 
+@pytest.mark.slow
 def test_speed_after_a_step_of_pitch_is_that_of_the_constants_and_not_of_the_figure(tmp_path):
     report, _ = reproduce(("matlab-drone",), items=("figure-5-6",), out=tmp_path / "report")
     ((_, (item,)),) = report.parts

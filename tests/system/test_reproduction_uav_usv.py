@@ -20,6 +20,7 @@ FLIGHTS = [(name, flight) for name in NAMES for flight in read_publication(name)
 ITEMS = [(name, item) for name in NAMES for item in read_publication(name).items]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "flight"), FLIGHTS)
 def test_every_flight_is_one_of_the_library(name, flight):
     own = read_publication(name).flights[flight]
@@ -31,6 +32,7 @@ def test_every_flight_is_one_of_the_library(name, flight):
     assert all(0.0 < placed.at_s < scenario.duration_s for placed in own.teleports)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "item"), ITEMS, ids=[f"{n}-{i.name}" for n, i in ITEMS])
 def test_every_item_names_what_there_is(name, item):
     known = read_publication(name).flights

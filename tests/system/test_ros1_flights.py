@@ -58,6 +58,7 @@ def fly(served):
     return run
 
 
+@pytest.mark.slow
 def test_position_step_is_critically_damped(fly):
     rows = np.array(
         fly("""
@@ -237,6 +238,7 @@ answer = dict(before={k: before[k] for k in ("Wp", "Xp", "Kv", "Wy", "Xy", "Ky",
     assert settling_time_s(two, two[:, Z] - 7.0) == pytest.approx(11.7, abs=0.15)
 
 
+@pytest.mark.slow
 def test_malformed_requests_are_refused_and_change_nothing(fly):
     found = fly("""
 drone = Drone("drone1")

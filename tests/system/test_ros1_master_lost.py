@@ -43,6 +43,7 @@ def master(tmp_path):
     return Ros1(port, tmp_path), port
 
 
+@pytest.mark.slow
 def test_node_stops_when_its_master_dies(master):
     ros, port = master
     with master_at(ros, port) as core, ros.ours("-c", NODE) as node:

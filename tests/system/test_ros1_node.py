@@ -78,6 +78,7 @@ def stand_in(ros):
         yield process
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stand_in")
 def test_plain_message_arrives_complete(ros):
     got = ros.peer("""
@@ -126,6 +127,7 @@ answer = [t.translation.x, t.translation.y, t.translation.z, t.rotation.y, t.rot
     assert got == [1.0, 2.0, 3.0, 0.6, 0.8, 0.5, 1.0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stand_in")
 def test_late_subscriber_receives_the_latched_message(ros):
     untouched = json.loads(ros.peer('answer = receive("/latched", String).data'))
@@ -180,6 +182,7 @@ answer = service("/gazebo/set_model_state", SetModelState)(request).status_messa
     assert got == "drone 6"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stand_in")
 def test_gains_stay_within_their_ranges_and_can_be_rejected(ros):
     got = ros.peer("""
@@ -219,6 +222,7 @@ def test_namespaces_of_configured_drones_are_parameters(ros):
         assert ros.peer(CHANGE.replace("PLACES", "'fleet/third/control'")) == [1.5]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stand_in")
 def test_missing_drones_cannot_be_configured(ros):
     with ros.ours(*CONFIGURES, "nobody", "_base_ns:=/", "_servers_ns:=gains") as process:
@@ -253,6 +257,7 @@ def test_log_messages_reach_the_log_file_of_ros(ros):
     assert "it has warned" in log
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("stand_in")
 def test_second_node_of_the_same_name_is_refused(ros):
     with ros.ours("-c", START) as process:
@@ -262,6 +267,7 @@ def test_second_node_of_the_same_name_is_refused(ros):
     ros.peer('answer = receive("/drone/odometry", Odometry).child_frame_id')
 
 
+@pytest.mark.slow
 def test_process_continues_after_its_node_is_killed(ros):
     with ros.ours("-c", KILLED, "__ns:=here") as process:
         assert process.stdout.readline() == "/here/killed\n"
@@ -271,6 +277,7 @@ def test_process_continues_after_its_node_is_killed(ros):
     assert out.endswith("continues\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("listens", [False, True])
 def test_missing_master_is_reported_without_waiting(ros, listens):
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -291,6 +298,7 @@ def test_missing_master_is_reported_without_waiting(ros, listens):
     assert float(took_s) < 3.0
 
 
+@pytest.mark.slow
 def test_generated_classes_match_those_of_the_ros_tools(ros):
     names = {
         part: sorted(file.stem for file in (PACKAGES / "uav_gazebo_msgs" / part).iterdir())

@@ -48,6 +48,7 @@ def slope():
     return log, log.frame("drone")
 
 
+@pytest.mark.slow
 def test_the_sources_slope_is_followed_at_a_meter_with_half_a_meter_per_second(slope):
     log, frame = slope
     distance = to_slope(frame[POSITION].to_numpy())
@@ -157,6 +158,7 @@ vehicles:
 """
 
 
+@pytest.mark.slow
 def test_after_another_task_it_follows_the_slope_to_its_edge_and_stays_there(tmp_path):
     path = tmp_path / "errand.yaml"
     path.write_text(ERRAND)

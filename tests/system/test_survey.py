@@ -58,6 +58,7 @@ def test_a_map_says_whose_samples_it_shows_and_where_the_shore_is(run):
     assert legend.legend_handles[0].get_linestyle() == "-"
 
 
+@pytest.mark.slow
 def test_the_map_from_samples_has_gaps_where_none_is_near(run):
     log, scenario = Log.read(run), load_scenario(str(run / "scenario.yaml"))
     whole = draw_survey(log, scenario, probe_samples(log))
@@ -136,6 +137,7 @@ def test_a_log_that_does_not_say_its_precision_is_one_in_double_precision(run):
         assert not TrueField.of(scenario, "algae", 0, one).single_precision
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "off"), [("float64", 1e-12), ("float32", 1e-5)])
 def test_true_field_has_the_precision_of_the_flight(tmp_path, precision, off):
     """At whole meters places are alike in either precision, and fields of a seed are not."""

@@ -84,6 +84,7 @@ def test_excess_power_is_limited_at_half_the_voltage():
         assert math.isclose(given_w, float(STRONGEST_W), rel_tol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [0.5, 0.69999, 0.7, 1.0, 1e6])
 def test_gradients_are_finite_at_any_power(share):
     def voltage(battery, power_w):
@@ -157,6 +158,7 @@ def test_fastest_speed_is_in_proportion_to_the_voltage():
     assert math.isclose(float(BATTERY.speed_ratio(loaded)), share, rel_tol=1e-14)
 
 
+@pytest.mark.slow
 def test_a_batch_of_batteries_equals_a_loop():
     powers = jnp.asarray([0.0, 40.0, 100.0])
     step = partial(BATTERY.step, as_arrays(BATTERY.init()), dt_s=0.01)

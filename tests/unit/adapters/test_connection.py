@@ -143,6 +143,7 @@ def test_lockstep_member_that_ignores_turns_is_disconnected(flock_server):
     within_a_loop(test)
 
 
+@pytest.mark.slow
 def test_answered_lockstep_updates_do_not_count_against_the_rate(flock_server):
     def test():
         flock_server.compile()
@@ -231,6 +232,7 @@ NOT_IN_ORDER = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", NOT_IN_ORDER)
 def test_lockstep_member_without_accepted_updates_is_lost_and_blocks_no_other(
     flock_server, monkeypatch, wrong
@@ -288,6 +290,7 @@ def test_rejoined_lockstep_member_is_awaited_from_its_first_update(flock_server)
     within_a_loop(test)
 
 
+@pytest.mark.slow
 def test_lockstep_timeout_restarts_with_each_answer(flock_server, monkeypatch):
     clock = Clock(monkeypatch)
 

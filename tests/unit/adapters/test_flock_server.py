@@ -52,6 +52,7 @@ def velocity_mps(flock_server, name, now_s=0.0):
     return np.array(flock_server.setpoint(name).velocity_world_mps)
 
 
+@pytest.mark.slow
 def test_slots_are_ordered_by_team_as_in_the_file(tmp_path):
     flier = "model: crazyflie, controller: [velocity, acceleration, attitude, mixer]"
     flock = "guidance: {type: flock, behaviors: [cohesion]}"
@@ -66,6 +67,7 @@ def test_slots_are_ordered_by_team_as_in_the_file(tmp_path):
     assert [place.team for place in flock_server.slots.values()] == ["all", "all", "b", "b", "a"]
 
 
+@pytest.mark.slow
 def test_the_rate_is_that_of_the_flocks(flock_server):
     assert flock_server.rate_hz == 25.0
 
@@ -129,6 +131,7 @@ def test_reported_acceleration_is_extrapolated_for_one_period(flock_server):
         assert setpoint[0] == pytest.approx(0.5 * (1.0 - way_m), abs=1e-12)
 
 
+@pytest.mark.slow
 def test_set_points_carry_the_acceleration_that_the_guidance_gives(tmp_path):
     for feed_forward, part in ((False, 0.0), (True, 1.0)):
         path = write_scenario(tmp_path, 1)
@@ -254,6 +257,7 @@ def east_mps(flock_server, ticks):
     return flock_server.setpoint("drone-1").velocity_world_mps[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("radio", "rate_hz"),
     [("ideal", 25.0), ("{type: ideal, rate_hz: 10}", 10.0), ("{type: ideal, rate_hz: 100}", 25.0)],
@@ -262,6 +266,7 @@ def test_mission_rate_is_that_of_the_radio(tmp_path, radio, rate_hz):
     assert mission(tmp_path, f"world: {{radio: {radio}}}").rate_hz == rate_hz
 
 
+@pytest.mark.slow
 def test_a_mission_has_the_time_of_its_member_and_not_of_the_hub(tmp_path):
     flock_server = mission(tmp_path)
     flock_server.compile()
@@ -279,6 +284,7 @@ def test_a_mission_has_the_time_of_its_member_and_not_of_the_hub(tmp_path):
     assert east_mps(flock_server, 45) > 0.5
 
 
+@pytest.mark.slow
 def test_behaviors_of_a_mission_are_those_of_its_flocks(tmp_path):
     flock_server = mission(tmp_path)
     assert flock_server.slots["drone-1"].behaviors == ("separation", "targeting")
@@ -301,6 +307,7 @@ def test_member_without_behaviors_is_refused(tmp_path):
 # the radio
 
 
+@pytest.mark.slow
 def test_radio_runs_at_its_own_rate_and_its_messages_are_extrapolated(tmp_path):
     more = "world: {radio: {type: ideal, rate_hz: 5}}\n"
     flock_server = FlockServer(load_scenario(write_scenario(tmp_path, 2, more)))
@@ -316,6 +323,7 @@ def test_radio_runs_at_its_own_rate_and_its_messages_are_extrapolated(tmp_path):
     assert all(later < before < 0.0 for before, later in itertools.pairwise(pushed[4:]))
 
 
+@pytest.mark.slow
 def test_radio_with_too_long_memory_at_the_hub_rate_is_refused(tmp_path):
     more = "world: {radio: {type: lossy, memory_s: 2, rate_hz: 100}}\n"
     scenario = load_scenario(write_scenario(tmp_path, 2, more))

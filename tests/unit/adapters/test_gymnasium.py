@@ -22,6 +22,7 @@ def env():
     return TaskEnv("keep-spot", **SHORT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("action", "expected"),
     [
@@ -38,6 +39,7 @@ def test_invalid_action_is_refused(env, action, expected):
         env.step(action)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
@@ -64,6 +66,7 @@ def test_non_finite_action_is_reported_with_world_agent_and_component(kind, expe
         env.step(actions)
 
 
+@pytest.mark.slow
 def test_step_after_the_end_warns(env):
     env.reset(seed=0)
     assert env.step(np.zeros(4))[3] is False
@@ -83,6 +86,7 @@ def test_actions_of_all_number_types_act_alike(env, action):
     np.testing.assert_array_equal(*found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [TaskEnv, TaskVectorEnv, TaskParallelEnv])
 @pytest.mark.usefixtures("env")
 def test_step_requires_reset(kind):
@@ -129,6 +133,7 @@ def test_invalid_options_are_refused(env):
             TaskVectorEnv("keep-spot", num_envs=count)
 
 
+@pytest.mark.slow
 def test_render_fps_equals_the_control_rate(env):
     assert env.metadata["render_fps"] == 50
     assert TaskEnv("hover").metadata["render_fps"] == 100
@@ -164,6 +169,7 @@ def worlds():
     return TaskVectorEnv("keep-spot", 3, **SHORT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("mask", "expected"),
     [
@@ -203,11 +209,13 @@ def pair():
     return many
 
 
+@pytest.mark.slow
 def test_each_action_must_have_its_own_shape(pair):
     with pytest.raises(ValueError, match=r"`action`: got shape \(3,\); must be \(4,\)"):
         pair.step({"pelican-1": np.zeros(3), "pelican-2": np.zeros(5)})
 
 
+@pytest.mark.slow
 def test_step_after_the_end_returns_empty_dictionaries(pair):
     actions = {name: np.full(4, 0.1) for name in pair.agents}
     pair.step(actions)
@@ -240,6 +248,7 @@ def test_compiled_functions_of_closed_environments_are_released(env):
         assert living() <= before + 1
 
 
+@pytest.mark.slow
 def test_environments_of_one_task_share_compiled_functions(env):
     same = TaskEnv("keep-spot", conditions="noiseless", overrides={"time.duration_s": 0.04})
     TaskEnv("keep-spot", conditions="noiseless")
@@ -247,6 +256,7 @@ def test_environments_of_one_task_share_compiled_functions(env):
     assert again._compiled is same._compiled is env._compiled
 
 
+@pytest.mark.slow
 def test_unknown_engine_is_refused():
     with pytest.raises(ScenarioError, match="there is no engine 'lanes'"):
         TaskVectorEnv("hover", 2, engine="lanes")

@@ -30,6 +30,7 @@ def test_a_drone_waits_on_the_ground_and_flies_only_when_it_is_armed(served):
         assert "arm it first" in words
 
 
+@pytest.mark.slow
 def test_a_takeoff_ends_at_its_height_and_a_landing_disarmed(served):
     served.take_off()
     assert served.heartbeat() == (FlightMode.HOLD, True)
@@ -103,6 +104,7 @@ def test_offboard_needs_setpoints_and_holds_without_them(served):
     assert abs(served.server._systems[1].message("LOCAL_POSITION_NED").vx) < 0.05
 
 
+@pytest.mark.slow
 def test_a_vessel_sails_to_a_place_and_cannot_take_off():
     served = Served(load_scenario("survey-otter", ["time.rate_hz=50"]))
     served.fly(0.2)
@@ -157,6 +159,7 @@ def test_a_drone_returns_over_its_start_and_lands(served):
     assert served.heartbeat() == (FlightMode.HOLD, False)
 
 
+@pytest.mark.slow
 def test_parameters_are_listed_set_and_used(served):
     listed = served.send(d.MAVLink_param_request_list_message(1, 1))
     assert [one.param_index for one in listed] == list(range(len(listed)))

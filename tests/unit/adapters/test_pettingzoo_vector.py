@@ -31,6 +31,7 @@ def random_actions(seed):
     return dict(zip(AGENTS, drawn.astype(np.float32), strict=True))
 
 
+@pytest.mark.slow
 def test_spaces_have_the_worlds_as_first_axis(worlds):
     assert worlds.possible_agents == worlds.agents == AGENTS
     assert worlds.metadata["autoreset_mode"] is gymnasium.vector.AutoresetMode.SAME_STEP

@@ -83,6 +83,7 @@ def stamp_of(message):
     return message.header.stamp.sec * 10**9 + message.header.stamp.nanosec
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rosbag1", "sqlite3", "mcap"])
 def test_bag_round_trips_the_log(log, scenario, tmp_path, form):
     found, times, connections = written(log, scenario, tmp_path, form)
@@ -118,6 +119,7 @@ def test_bag_round_trips_the_log(log, scenario, tmp_path, form):
     assert len(found["/clock"]) == ROWS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["rosbag1", "sqlite3", "mcap"])
 def test_static_topics_are_written_once_and_latched(log, scenario, tmp_path, form):
     found, _, connections = written(log, scenario, tmp_path, form)
@@ -193,6 +195,7 @@ print(json.dumps([times, last.twist.twist.linear.z, last.child_frame_id]))
 """
 
 
+@pytest.mark.slow
 @pytest.mark.ros
 @pytest.mark.skipif(not Path(DEBIAN, "rosbag").is_dir(), reason="rosbag of ROS 1 is not installed")
 def test_rosbag_of_ros_1_reads_the_bag(log, scenario, tmp_path):

@@ -136,6 +136,7 @@ def position(**given):
     return zeros | {"yaw": 0.0, "yaw_rate": 0.0} | given
 
 
+@pytest.mark.slow
 def test_topics_have_their_rates(served):
     served.fly(1.0)
     published = served.node.published
@@ -195,6 +196,7 @@ def test_get_model_state_refuses_unknown_models(served, names):
     assert "no model 'drone3'" in response["status_message"]
 
 
+@pytest.mark.slow
 def test_command_of_an_inactive_mode_is_stored_and_warned_about_once(served):
     up = velocity(velocity=ZERO | {"z": 1.0})
     for _ in range(3):
@@ -258,6 +260,7 @@ def test_unknown_mode_keeps_the_current_mode(served, number):
     assert len(served.node.logged) == 2
 
 
+@pytest.mark.slow
 def test_refused_command_keeps_the_previous_command(served):
     served.call("/drone1/switch_mode", mode={"mode": 1})
     served.publish("/drone1/position_yaw/command", **position(position=ZERO | {"z": 6.0}))
@@ -305,6 +308,7 @@ def cascade_of(served, vehicle):
     return served.executor.requested_scenario.vehicles[vehicle].cascade
 
 
+@pytest.mark.slow
 def test_mission_step_resumes_guidance(served):
     served.call("/drone1/switch_mode", mode={"mode": 1})
     # takes effect in the same block as the start of the step
@@ -507,6 +511,7 @@ def test_displayed_gains_are_not_taken_as_requests(drones):
     assert gains.values(drones.executor)["Wp"] == 1.75
 
 
+@pytest.mark.slow
 def test_command_of_an_unsupported_mode_is_refused(boat):
     boat.node.logged.clear()
     thrust = {"thrust": 1.0, "torque": ZERO}

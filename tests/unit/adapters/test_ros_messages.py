@@ -112,6 +112,7 @@ def quaternion(message):
 # motion
 
 
+@pytest.mark.slow
 def test_odometry_holds_the_estimate_in_world_axes(published):
     message = published(time_s=1.5, **motion("estimate."))["odometry"]
     assert message["header"] == {"stamp": 1_500_000_000, "frame_id": "world"}
@@ -279,6 +280,7 @@ def test_scan_starts_at_the_right_and_misses_are_infinite(published):
     assert np.degrees(whole["angle_max"]) == pytest.approx(135.0)
 
 
+@pytest.mark.slow
 def test_single_ranges_are_along_the_x_axis_of_their_frame(published, scenario, columns):
     messages = published(
         **{"sensor.down.range_m": 2.0, "sensor.down.valid": 1.0, "sensor.cone.range_m": 5.0}
@@ -500,6 +502,7 @@ def test_measurements_without_a_standard_message_are_arrays_with_the_names_of_th
     assert message["data"][0] == 5.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ros", [1, 2])
 def test_every_message_has_the_fields_of_its_type(scenario, columns, ros):
     pytest.importorskip("rosbags", reason="rosbags is not installed")

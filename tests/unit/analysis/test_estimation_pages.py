@@ -99,6 +99,7 @@ def band_of(axes):
     return np.abs(path.vertices[:, 1]).max()
 
 
+@pytest.mark.slow
 def test_truth_and_estimate_of_the_whole_state_are_beside_their_errors(page, consistent):
     names = ["x", "y", "z", "vx", "vy", "vz", "roll", "pitch", "yaw"]
     # row by row at the left, then at the right
@@ -176,6 +177,7 @@ def test_true_state_has_no_page(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_a_covariance_there_is_no_band_and_the_page_says_so():
     figure = page_of(flown(correlated()[1]))
     assert "NEES" not in labels(figure)
@@ -193,6 +195,7 @@ def test_errors_that_are_not_estimated_have_no_band():
     assert "NEES of 6 errors" in axes_of(figure, "NEES").get_title(loc="left")
 
 
+@pytest.mark.slow
 def test_parts_without_an_error_say_so():
     covariance, errors = correlated()
     errors[:, 6:] = 0.0
@@ -204,6 +207,7 @@ def test_parts_without_an_error_say_so():
     assert labels(pages["tern-attitude"]) == ["roll", "pitch", "yaw"]
 
 
+@pytest.mark.slow
 def test_rows_that_are_not_finite_are_gaps(consistent):
     gaps = changed(consistent, ["estimate.x_m"], slice(100, 200), np.nan)
     gaps = changed(gaps, ["estimate.cov_x_x"], slice(300, 400), np.nan)
@@ -216,6 +220,7 @@ def test_rows_that_are_not_finite_are_gaps(consistent):
     assert np.isfinite(values).sum() == ROWS - 200
 
 
+@pytest.mark.slow
 def test_diverging_vehicle_is_drawn_up_to_its_loss(consistent):
     away = np.expm1(np.maximum(np.arange(ROWS) - 800.0, 0.0))
     lost = changed(consistent, ["x_m"], slice(None), consistent.part(("x_m",)) + away[:, None])
@@ -229,6 +234,7 @@ def test_diverging_vehicle_is_drawn_up_to_its_loss(consistent):
     assert "diverged: non-finite position_world_m at 50 s" in words(figure)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [np.inf, 1e300, 1e160])
 def test_values_without_finite_squares_are_gaps(value, consistent):
     columns = [column for column in consistent.columns if column.startswith("estimate.")]
@@ -240,6 +246,7 @@ def test_values_without_finite_squares_are_gaps(value, consistent):
     assert np.isfinite(axes_of(figure, "NEES").lines[1].get_ydata()).sum() == 1000
 
 
+@pytest.mark.slow
 def test_page_names_the_estimator_and_the_size_of_its_errors(consistent):
     entry = {"estimator": {"type": "ekf", "gnss": None}}
     log = Log({"tern-2": consistent}, scenario={"vehicles": {"tern": entry}})
@@ -260,6 +267,7 @@ def test_paper_has_a_file_for_each_group(consistent, tmp_path):
     assert all(path.is_file() for path in written)
 
 
+@pytest.mark.slow
 def test_no_words_of_a_page_cover_each_other(page, consistent):
     paper = (figure for _, figure in draw_estimation_pages(Log({"tern": consistent}), PAPER))
     for figure in (page, *paper):
@@ -303,6 +311,7 @@ def thin(axes):
     return [line for line in axes.lines if line.get_alpha() == 0.5]
 
 
+@pytest.mark.slow
 def test_overview_has_a_thin_estimate_below_the_truth(consistent):
     figure, axes = overview_lines({"tern": consistent}, "position")
     estimates = thin(axes)
@@ -319,6 +328,7 @@ def test_overview_has_a_thin_estimate_below_the_truth(consistent):
     assert thin(axes_of(figure, "attitude"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("vehicles", "drawn"), [(3, 3), (4, 0)])
 def test_overview_of_several_vehicles_has_estimates_of_up_to_three(vehicles, drawn, consistent):
     tables = {f"tern-{n}": consistent for n in range(vehicles)}
@@ -327,6 +337,7 @@ def test_overview_of_several_vehicles_has_estimates_of_up_to_three(vehicles, dra
     assert ("estimate" in in_key(figure)) == (drawn > 0)
 
 
+@pytest.mark.slow
 def test_estimate_that_runs_away_does_not_flatten_the_truth():
     errors = np.zeros((ROWS, 9))
     errors[:, 0] = -(np.linspace(0.0, 30.0, ROWS) ** 2)

@@ -80,6 +80,7 @@ def test_a_file_that_cannot_be_written_is_a_log_error(log, tmp_path):
         export_mat(log, tmp_path / "missing" / "log.mat")
 
 
+@pytest.mark.slow
 def test_the_command_line_exports_a_run(tmp_path):
     from kittiwake.cli.app import app
     from kittiwake.runtime.recorded_flight import fly_into

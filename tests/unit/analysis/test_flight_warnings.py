@@ -177,6 +177,7 @@ vehicles:
 """
 
 
+@pytest.mark.slow
 def test_a_flight_with_all_of_these_says_so(tmp_path):
     file = tmp_path / "overloaded.yaml"
     file.write_text(FLIGHT)
@@ -197,11 +198,13 @@ def test_a_flight_with_all_of_these_says_so(tmp_path):
     assert metrics["time_constants"]["h"]["rotors"]["simulated_s"] > 0.0
 
 
+@pytest.mark.slow
 def test_a_hover_has_no_warnings():
     given = {"time.duration_s": 3}
     assert kw.load("hover-hummingbird", given).run().summary["metrics"]["warnings"] == []
 
 
+@pytest.mark.slow
 def test_a_failed_rotor_is_not_a_saturated_one():
     fault = {"type": "motor", "at_s": 0.1, "rotor": 0, "keeps": 0.0}
     given = {"time.duration_s": 1.5, "vehicles.hummingbird.faults": [fault]}

@@ -81,6 +81,7 @@ def test_an_unknown_name_is_refused_with_the_nearest():
         oscillator().step("setpoint.place_m", "x_n")
 
 
+@pytest.mark.slow
 def test_an_unknown_state_is_refused_with_all_of_the_model(pelican):
     with pytest.raises(KittiwakeError, match="no state 'roll_rad'") as refused:
         pelican.part(states=["roll_rad"])

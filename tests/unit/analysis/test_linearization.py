@@ -87,6 +87,7 @@ def differences(function, sizes):
     return np.array(columns).T
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model",
     [pytest.param(m, marks=() if m in QUICK else pytest.mark.slow) for m in MODELS],
@@ -108,6 +109,7 @@ def test_matrices_are_the_finite_differences(model):
     assert max(abs(linear.drift[s.name]) for s in states[3:]) < 1e-9 or model in VESSELS
 
 
+@pytest.mark.slow
 def test_pelican_has_the_published_linear_response():
     """QRSim manual, equations p, q, r, u, v, w at hover, with the constants of its program."""
     linear = kw.linearize(kw.trim("pelican"))
@@ -130,6 +132,7 @@ def test_pelican_has_the_published_linear_response():
     np.testing.assert_allclose(turn.B, [[2.2179957336998273]], atol=1e-9)
 
 
+@pytest.mark.slow
 def test_angle_velocity_drone_has_the_lag_of_its_source():
     """Equation 5-1 of the Matlab simulator: 0.1 of the error each 5 ms, a lag of 47.46 ms."""
     linear = kw.linearize(kw.trim("angle-velocity"))
@@ -139,6 +142,7 @@ def test_angle_velocity_drone_has_the_lag_of_its_source():
     assert after == pytest.approx(0.1, abs=1e-3)
 
 
+@pytest.mark.slow
 def test_strider_turns_as_nomoto_describes():
     """Second-order model r / delta of the derivatives in the program of Velasco et al. (2020).
 
@@ -167,6 +171,7 @@ def test_strider_turns_as_nomoto_describes():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "model", slow_besides(["hummingbird"], ["hummingbird", "os4", "uav-gazebo"])
 )
@@ -203,6 +208,7 @@ def test_thrust_and_torques_are_inputs_through_the_mixer():
     np.testing.assert_allclose(given, np.linalg.inv(inertia), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_law_of_the_attitude_without_states_is_part_of_the_model():
     """The roll follows its setpoint: alpha = w^2 (phi_0 - phi) - 2 z w p, behind the motors."""
     scenario = kw.Scenario(
@@ -374,6 +380,7 @@ def test_a_scenario_may_be_given_by_name_or_as_simulation():
             kw.linearize(given, steps=0)
 
 
+@pytest.mark.slow
 def test_contact_by_mujoco_is_refused():
     pytest.importorskip("mujoco")
     with pytest.raises(ScenarioError, match="contact by MuJoCo cannot be differentiated"):

@@ -116,6 +116,7 @@ def test_many_equal_column_names_become_distinct_in_linear_time():
     assert len(set(names)) == 100_001
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["scenario.yaml", "summary.json"])
 @pytest.mark.parametrize("content", ["{", "[1, 2]", "\x00", "[" * 100_000])
 def test_a_broken_companion_file_is_named(tmp_path, name, content):

@@ -56,6 +56,7 @@ def test_fields_give_back_exactly_their_columns(columns):
     assert unpack_layouts(pack_layouts({"a": (columns, ("x_m",))})) == {"a": (columns, ("x_m",))}
 
 
+@pytest.mark.slow
 def test_the_definition_of_a_large_picture_is_short():
     columns = as_columns([LogField("sensor.eye.color", (480, 640, 3))])
     assert len(message_definition(columns)) < 100

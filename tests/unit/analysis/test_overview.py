@@ -317,6 +317,7 @@ def inside(page, box):
     return (box.min >= page.min).all() and (box.max <= page.max).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_besides(QUICK, LOGS))
 def test_every_log_becomes_a_picture_that_is_not_blank(name, tmp_path, caplog):
     with caplog.at_level(logging.WARNING, "matplotlib"):
@@ -328,12 +329,14 @@ def test_every_log_becomes_a_picture_that_is_not_blank(name, tmp_path, caplog):
     assert 0.001 < drawn.mean() < 0.5
 
 
+@pytest.mark.slow
 def test_the_same_log_gives_the_same_file(tmp_path):
     for name in ("a", "b"):
         save_overview(fleet_log(3), tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
+@pytest.mark.slow
 def test_drawing_leaves_matplotlib_as_it_was():
     before = dict(matplotlib.rcParams)
     with matplotlib.rc_context({"font.size": 31.0, "axes.grid": False}):
@@ -344,6 +347,7 @@ def test_drawing_leaves_matplotlib_as_it_was():
     assert max(text.get_fontsize() for text in figure.findobj(matplotlib.text.Text)) < 31.0
 
 
+@pytest.mark.slow
 def test_a_plot_is_shown_as_a_picture_in_a_notebook():
     figure = Log({"drone": tour()}).plot()
     shown, _ = DisplayFormatter().format(figure)
@@ -459,6 +463,7 @@ def test_commands_of_any_vehicle_are_shown_with_their_units():
     assert (shafts.unit, shafts.values[0]) == ("rad/s", 90.0)
 
 
+@pytest.mark.slow
 def test_more_inputs_than_fit_beside_a_panel_are_counted():
     columns = {f"cmd_rotor_{n}_radps": float(n) for n in range(50)}
     figure = draw_overview(Log({"octo": table(columns, 5)}))
@@ -514,6 +519,7 @@ def test_shaded_parts_are_named_by_the_events_that_they_began_with():
     assert {"drone land: waiting", "drone land: approaching"} <= set(labels)
 
 
+@pytest.mark.slow
 def test_many_waypoints_are_counted_and_not_marked():
     events = tuple(Event(0.5 * n, "pelican", f"reached waypoint {n}") for n in range(1, 22))
     figure = draw_overview(Log({"pelican": tour()}, (*events, Event(29.0, "pelican", "landed"))))
@@ -523,6 +529,7 @@ def test_many_waypoints_are_counted_and_not_marked():
     assert not any("waypoints reached" in text for text in words(few))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("command", "names"), [("cmd_left_radps", []), ("cmd_thrust_n", ["yaw", "setpoint"])]
 )
@@ -573,6 +580,7 @@ def test_many_vehicles_are_thinned_with_a_note(figures):
     assert axes_labeled(figure, "vehicle, in order").get_ylim() == (300.0, 1.0)
 
 
+@pytest.mark.slow
 def test_many_vehicles_over_time_are_median_and_bands():
     names = [f"drone-{number:02}" for number in range(1, 22)]
     tables = {
@@ -609,6 +617,7 @@ def test_measured_concentrations_have_a_panel():
     assert [line.label for line in panel.lines] == ["smoke"]
 
 
+@pytest.mark.slow
 def test_waypoints_of_line_of_sight_guidance_are_legs(tmp_path):
     simulation = load("otter-in-waves")
     simulation.run(3.0, out=tmp_path / "run")
@@ -620,6 +629,7 @@ def test_waypoints_of_line_of_sight_guidance_are_legs(tmp_path):
     assert "legs" in [text.get_text() for text in figure.legends[0].get_texts()]
 
 
+@pytest.mark.slow
 def test_long_logs_are_thinned_to_two_thousand_rows_with_first_and_last():
     log = Log({"a": tour(rows=9001)})
     trace = trace_of(log)
@@ -692,6 +702,7 @@ def test_events_are_lines_in_every_panel_with_their_words_above(figures):
     assert event_names(figures["tour"]) == (["reached 1", "reached 2"], "")
 
 
+@pytest.mark.slow
 def test_names_of_events_never_cover_each_other_and_the_rest_is_counted():
     events = tuple(Event(0.03 * n, "pelican", f"reached {n}") for n in range(400))
     lost = Event(28.0, "pelican", "lost: x_m outside its limits")
@@ -755,6 +766,7 @@ def test_no_words_cover_other_words_or_leave_the_page(figures, name):
     assert [(one, other) for (one, a), (other, b) in pairs if a.overlaps(b)] == []
 
 
+@pytest.mark.slow
 def test_the_title_says_what_was_flown_and_how_it_ended(figures):
     title, subtitle, _ = words(figures["tour"])
     assert title == "waypoint-tour"
@@ -774,6 +786,7 @@ def test_a_log_without_rows_is_not_drawn(log, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_without_a_summary_the_title_comes_from_scenario_and_log():
     texts = words(draw_overview(Log({"a": tour()}, (), WAYPOINT_TOUR)))
     assert texts == ["waypoint-tour", "a · 30 s · seed 4"]
@@ -820,6 +833,7 @@ def test_a_deck_is_drawn_where_it_is_at_the_start_and_at_the_end(figures):
         assert np.allclose(corners.max(axis=0), [west + 1.0, 2.0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_turned_box_is_drawn_as_it_lies():
     region = {"type": "wind", "wind_world_mps": [1, 0, 0], "yaw_deg": 45}
     region |= {"from_world_m": [1, -1, 0], "to_world_m": [3, 1, 4]}
@@ -832,6 +846,7 @@ def test_a_turned_box_is_drawn_as_it_lies():
     assert np.allclose(corners[-1], [2.0 + reach, 0.0])
 
 
+@pytest.mark.slow
 def test_obstacles_are_outlined_and_named_where_they_stand():
     crate = {"type": "box", "center_world_m": [2.0, 1.0, 0.5], "sides_m": [2.0, 1.0, 1.0]}
     shape = {"type": "mesh", "file": "elsewhere.stl"}
@@ -851,6 +866,7 @@ TRIANGLE = "solid s\nfacet normal 0 0 1\nouter loop\n{}endloop\nendfacet\nendsol
 CORNERS = "".join(f"vertex {x} {y} 0\n" for x, y in ((1, 2), (4, 2), (1, 6)))
 
 
+@pytest.mark.slow
 def test_an_obstacle_from_a_file_is_outlined_if_the_file_is_in_the_folder(tmp_path):
     (tmp_path / "rock.stl").write_text(TRIANGLE.format(CORNERS))
     world = {"obstacles": {"rock": {"type": "mesh", "file": "rock.stl"}}}
@@ -986,6 +1002,7 @@ def test_a_moving_set_point_is_a_line():
     assert any(line.get_linestyle() == "--" for line in plan.lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("limits", "drawn"), [([-2, 35], True), ([-1000, 1000], False)])
 def test_the_flight_area_is_drawn_where_it_is_in_the_map(limits, drawn):
     area = {"x_m": limits, "y_m": limits, "z_m": [0, 40]}
@@ -1014,6 +1031,7 @@ LANDING = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("crew", [("gull",), ("gull", "ferry")])
 def test_landings_are_named_before_phases_and_unfinished_tasks_last(crew):
     labels, note = event_names(draw_overview(Log(dict.fromkeys(crew, tour()), LANDING)))
@@ -1060,6 +1078,7 @@ def surface_log():
     return Log({"gull": table(columns, 60)}, (), {"world": {"obstacles": {"slope": slope}}})
 
 
+@pytest.mark.slow
 def test_a_surface_larger_than_the_flight_is_drawn_below_it():
     log = surface_log()
     traces = [trace_of(log)]
@@ -1092,6 +1111,7 @@ def rounds(count):
     return Log({"gull": table(columns, len(ends))})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 9])
 def test_numbers_of_waypoints_do_not_cover_each_other(count):
     figure = draw_overview(rounds(count))
@@ -1122,6 +1142,7 @@ def test_between_waypoints_the_error_is_the_distance_from_the_leg():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pdf", "svg"])
 def test_vector_files_hold_text_and_are_the_same_each_time(kind, tmp_path):
     for name in ("a", "b"):
@@ -1132,6 +1153,7 @@ def test_vector_files_hold_text_and_are_the_same_each_time(kind, tmp_path):
         assert b"waypoint-tour</text>" in first
 
 
+@pytest.mark.slow
 def test_the_paper_style_is_a_column_in_eight_points_without_a_title():
     figure = draw_overview(tour_log(), style=PAPER)
     assert figure.get_figwidth() == 3.5
@@ -1143,6 +1165,7 @@ def test_the_paper_style_is_a_column_in_eight_points_without_a_title():
     assert {text.get_fontsize() for text in texts if text.get_text()} == {8.0}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tour", "pair", "scattered", "battery"])
 def test_no_labels_of_a_paper_cover_each_other(name):
     figure = draw_overview(LOGS[name](), style=PAPER)
@@ -1152,6 +1175,7 @@ def test_no_labels_of_a_paper_cover_each_other(name):
     assert [(a, b) for (a, one), (b, two) in combinations(boxes, 2) if one.overlaps(two)] == []
 
 
+@pytest.mark.slow
 def test_only_the_named_panels_are_drawn():
     figure = Log({"pelican": tour()}).plot(only=["position", "speed"])
     # the height belongs to the position
@@ -1177,6 +1201,7 @@ def test_unknown_names_are_refused_with_the_nearest_one(options, message):
         tour_log().plot(**options)
 
 
+@pytest.mark.slow
 def test_a_second_run_is_dashed_in_the_colors_of_the_first_one():
     later = changed(tour(), "x_m", slice(None), 7.0)
     both = SecondRun(Log({"pelican": later, "gull": tour()}), ("calm", "windy"))
@@ -1195,6 +1220,7 @@ def test_a_second_run_is_dashed_in_the_colors_of_the_first_one():
     assert 7.0 in west
 
 
+@pytest.mark.slow
 def test_two_runs_are_described_with_their_names():
     failed = Log(
         {"pelican": tour()},
@@ -1242,6 +1268,7 @@ def test_a_far_set_point_does_not_open_the_map():
     assert "setpoints outside the map: 1" in words(figure)[2]
 
 
+@pytest.mark.slow
 def test_important_events_are_named_however_many_others_there_are():
     words_of = ["touched down at 0.1 m/s", "land: motors off", "motor 2 fails: it keeps 0 %"]
     others = tuple(Event(10.0 + 0.1 * n, "gull", f"phase {n}") for n in range(30))

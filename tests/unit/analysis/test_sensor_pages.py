@@ -59,6 +59,7 @@ def test_an_array_is_one_quantity_without_an_ideal_if_none_is_logged(log):
     assert lidar.ideal is None
 
 
+@pytest.mark.slow
 def test_every_vehicle_with_sensors_gets_a_page(log, tmp_path):
     assert save_sensor_pages(log, tmp_path) == [tmp_path / "sensors-tern.png"]
     assert (tmp_path / "sensors-tern.png").stat().st_size > 10_000
@@ -106,6 +107,7 @@ def test_a_page_says_which_samples_it_shows_and_that_latency_is_no_error(log):
     assert "A latency delays both and is not an error here" in text
 
 
+@pytest.mark.slow
 def test_further_quantities_are_on_the_next_page(tmp_path):
     names = [f"s{i}" for i in range(MAX_ROWS + 2)]
     columns = {f"sensor.{name}.range_m": 1.0 for name in names}
@@ -118,6 +120,7 @@ def test_further_quantities_are_on_the_next_page(tmp_path):
     assert written == [tmp_path / "sensors-tern.png", tmp_path / "sensors-tern-2.png"]
 
 
+@pytest.mark.slow
 def test_a_second_page_is_not_written_over_the_page_of_another_vehicle(tmp_path):
     columns = {f"sensor.s{i}.range_m": 1.0 for i in range(MAX_ROWS + 1)}
     fresh = {f"sensor.s{i}.fresh": 1.0 for i in range(MAX_ROWS + 1)}

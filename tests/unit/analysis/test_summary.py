@@ -205,6 +205,7 @@ def test_a_vehicle_that_never_landed_has_no_touchdown():
     assert vehicle["contacts"] == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vehicles", [2, 7, TREE_FROM_VEHICLES + 10])
 def test_separation_is_that_of_every_pair_and_instant(vehicles):
     positions = np.sin(1e3 * np.arange(20.0 * vehicles * 3)).reshape(20, vehicles, 3)

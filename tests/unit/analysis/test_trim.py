@@ -23,6 +23,7 @@ KEY = jax.random.key(0)
 WINDY = {"wind": [2.0, -1.0, 0.0]}
 
 
+@pytest.mark.slow
 @each_model
 def test_every_vehicle_has_a_steady_state_at_rest(model):
     point = kw.trim(model)
@@ -31,6 +32,7 @@ def test_every_vehicle_has_a_steady_state_at_rest(model):
     assert point.start.position_world_m.z == pytest.approx(0.0 if model in VESSELS else 10.0)
 
 
+@pytest.mark.slow
 @each_model
 def test_every_vehicle_has_a_steady_state_under_way_in_wind(model):
     point = kw.trim(model, kw.World(**WINDY), velocity_world_mps=(1.2, 0.4, 0.0))
@@ -42,6 +44,7 @@ def test_every_vehicle_has_a_steady_state_under_way_in_wind(model):
         assert float(within) == pytest.approx(given, abs=1e-9)
 
 
+@pytest.mark.slow
 @each_model
 def test_a_step_integrates_the_rates(model):
     """A step of 1e-5 s changes the motion by the rates, but for terms of its own order."""
@@ -79,6 +82,7 @@ def test_a_step_integrates_the_rates(model):
         np.testing.assert_allclose(gained, expected, rtol=2e-3, atol=2e-2)
 
 
+@pytest.mark.slow
 def test_drag_is_balanced_by_tilt():
     """Mass times gravity times the tangent of the tilt is the drag of the Hummingbird's rotors."""
     point = kw.trim("hummingbird", velocity_world_mps=(3.0, 0.0, 0.0))
@@ -88,6 +92,7 @@ def test_drag_is_balanced_by_tilt():
     assert turned.start.pitch_rad == pytest.approx(point.start.pitch_rad, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_hover_in_wind_is_flight_in_still_air():
     hover = kw.trim("hummingbird", kw.World(wind=[-2.0, 0.0, 0.0]))
     flight = kw.trim("hummingbird", velocity_world_mps=(2.0, 0.0, 0.0))
@@ -110,6 +115,7 @@ def test_otter_with_payload_sinks_until_it_floats():
     assert loaded.start.position_world_m.z < light.start.position_world_m.z - 0.01
 
 
+@pytest.mark.slow
 def test_six_rotors_share_the_weight_equally():
     with hexacopter.registered():
         point = kw.trim("hexacopter")
@@ -118,6 +124,7 @@ def test_six_rotors_share_the_weight_equally():
     assert len(speeds) == 6
 
 
+@pytest.mark.slow
 def test_a_flight_from_trim_stays_there():
     point = kw.trim("pelican", kw.World(**WINDY), position_world_m=(0.0, 0.0, 20.0))
     scenario = kw.Scenario(
@@ -140,6 +147,7 @@ def test_a_flight_from_trim_stays_there():
     assert float(moved.norm()) < 1e-3
 
 
+@pytest.mark.slow
 def test_parameters_and_scenario_vehicles_are_accepted():
     heavy = kw.trim(kw.vehicles.hummingbird(mass_kg=0.6))
     light = kw.trim(kw.Vehicle(model="hummingbird", sensors={"gnss": "gnss"}))
@@ -187,6 +195,7 @@ def test_invalid_input_is_named(arguments, words):
         kw.trim(**arguments)
 
 
+@pytest.mark.slow
 def test_an_object_that_is_no_vehicle_is_named():
     with pytest.raises(ScenarioError, match="must be the name of a model"):
         assemble(3, None)

@@ -288,6 +288,7 @@ def test_the_proxy_survives_a_flood_of_connections():
 # relaying
 
 
+@pytest.mark.slow
 def test_large_data_is_relayed_unchanged_in_both_directions():
     sent = pattern(20 * MEGABYTE)
     with proxied(echo) as (proxy, _), admitted(proxy) as connection:

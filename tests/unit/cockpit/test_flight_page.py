@@ -101,6 +101,7 @@ def test_charts_have_setpoints_beside_the_truth(page):
     assert np.isfinite(np.frombuffer(content, "<f4", size // 4, offset)).all()
 
 
+@pytest.mark.slow
 def test_line_of_sight_guidance_has_a_chart_of_its_cross_track_error():
     simulation = kw.load("otter-in-waves", {"time.duration_s": 3.0})
     store = ArrayStore()

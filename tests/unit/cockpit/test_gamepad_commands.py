@@ -57,6 +57,7 @@ def gamepad(session):
     return made
 
 
+@pytest.mark.slow
 def test_without_a_mode_no_command_is_sent(gamepad, sent):
     gamepad.read(gamepad_reading(axes=AHEAD))
     gamepad.read(None)
@@ -146,6 +147,7 @@ def test_a_vessel_can_neither_take_off_nor_land(sent):
     ]
 
 
+@pytest.mark.slow
 def test_the_share_button_begins_a_pursuit_again_six_meters_up(sent, monkeypatch):
     placed = []
     monkeypatch.setattr(LiveExecutor, "place", lambda _, *given: placed.append(given))

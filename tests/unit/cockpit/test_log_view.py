@@ -121,6 +121,7 @@ def test_a_kernel_is_a_notebook_and_a_terminal_is_not(monkeypatch):
         assert in_notebook() == found
 
 
+@pytest.mark.slow
 def test_a_log_of_a_folder_is_shown_by_its_scenario(log, simulation, tmp_path):
     log.save(tmp_path / "run")
     (tmp_path / "shown").mkdir()
@@ -128,6 +129,7 @@ def test_a_log_of_a_folder_is_shown_by_its_scenario(log, simulation, tmp_path):
     assert playback.flight.scenario.name == simulation.scenario.name
 
 
+@pytest.mark.slow
 def test_a_scenario_that_reads_files_is_shown(tmp_path):
     log = kw.load("pelican-playback", {"time.duration_s": 0.1}).run()
     assert log.portable.files
@@ -146,6 +148,7 @@ def test_without_the_extra_the_error_names_it(log, monkeypatch):
         log.view()
 
 
+@pytest.mark.slow
 def test_a_program_ends_with_its_page_open(tmp_path):
     script = (
         "import kittiwake as kw\n"

@@ -171,6 +171,7 @@ def flying(page):
     page.notifications.clear()
 
 
+@pytest.mark.slow
 def test_vehicles_are_drawn_at_their_starts_before_the_flight(page):
     buffer = FrameBuffer(page.session.executor.layout.columns, page.session.executor.start_rows())
     scene_state = buffer.scene_state()
@@ -460,6 +461,7 @@ def test_an_error_of_one_page_does_not_affect_others(page, monkeypatch, caplog):
     assert len([one for one in caplog.records if "could not draw" in one.message]) == 1
 
 
+@pytest.mark.slow
 def test_charts_are_not_updated_while_rebuilt(page, caplog, monkeypatch):
     """Check that no removed chart is updated, and no curves of another vehicle are shown."""
     one, started, ended = page.cockpit._pages[7], threading.Event(), threading.Event()

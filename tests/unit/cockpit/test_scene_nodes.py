@@ -32,6 +32,7 @@ def nodes(server):
     return {name: id(handle) for name, handle in server.scene._handle_from_node_name.items()}
 
 
+@pytest.mark.slow
 def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
     scene = SceneNodes(server.scene, ultrasonic_turns.flight)
     scene.draw(ultrasonic_turns.scene_state(0))

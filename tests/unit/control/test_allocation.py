@@ -44,6 +44,7 @@ def given_wrench(number, wrench):
     return MATRICES[number] @ np.asarray(ALLOCATE[number](jnp.asarray(wrench)))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(numbers, st.lists(st.floats(0.0, 1.0), min_size=4, max_size=4))
 def test_a_feasible_wrench_is_allocated_exactly(number, shares):
@@ -87,6 +88,7 @@ def test_yaw_is_reduced_before_thrust_and_thrust_before_tilt(number, wrench):
         assert not lost[1:3].any()
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(wrenches)
 def test_with_four_rotors_no_linear_program_is_better(wrench):
@@ -145,6 +147,7 @@ def nearest_thrust(matrix, wanted, share):
 
 
 # without a compiled function, the first call of each operation compiles that
+@pytest.mark.slow
 @settings(deadline=None)
 @given(wrenches)
 def test_rotors_off_their_ring_stay_in_range_and_hold_the_tilt_that_the_law_promises(wrench):
@@ -173,6 +176,7 @@ def test_tilted_rotors_are_allocated_by_their_axes():
     np.testing.assert_allclose(matrix[3], turning * np.array(spins), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("number", sorted(RINGS))
 @pytest.mark.parametrize("size", [0.0, 1.0, 1e6, -1e6])
 def test_derivatives_are_finite_within_and_beyond_the_range(number, size):

@@ -50,6 +50,7 @@ def test_filter_is_stable_at_any_step(order):
     assert np.abs(found[:, -100:]).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_derivative_by_the_cutoff_frequency_is_finite():
     def last(edge_hz):
         low_pass = Butterworth(edge_hz, 3)

@@ -115,6 +115,7 @@ def test_yaw_turns_the_short_way():
     assert torque(law, wanted, motion(np.array([0.0, 0.0, 3.0]), (0.0, 0.0, 0.0)))[2] > 0.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pitch", [math.pi / 2, -math.pi / 2, math.pi / 2 - 1e-9])
 def test_torque_is_finite_where_the_angles_are_singular(pitch):
     law = EulerAttitude(BODY)
@@ -167,6 +168,7 @@ def test_a_force_that_points_down_keeps_the_least_lift():
     assert float(found.thrust_n) == pytest.approx(0.01, rel=1e-12)
 
 
+@pytest.mark.slow
 def test_gains_have_the_slopes_of_differences():
     signal = VelocityYawRate(Vec3(0.5, 2.0, 0.4), 0.7)
     estimate = motion(RHO, OMEGA.tolist())

@@ -100,6 +100,7 @@ class PaperLaw:
         return self.thrust(0.0, self.x, self.v), torque
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_lees_thrust_and_torque_are_those_of_the_papers_equations(seed):
     rng = np.random.Generator(np.random.PCG64(seed))
@@ -212,6 +213,7 @@ def test_a_loop_is_flown_through_the_vertical_without_turning_round():
     assert upside_down.min() < -0.95
 
 
+@pytest.mark.slow
 def test_a_descent_of_three_meters_arrives_without_turning_over():
     guidance = {"type": "hold", "position_world_m": [0, 0, 40]}
     # beside the vertical, since on it nothing says to which side to turn

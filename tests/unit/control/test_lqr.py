@@ -158,6 +158,7 @@ def test_motion_near_hover_is_that_of_the_steps_of_rotors_at_the_speed_of_hover(
     assert poles.real.max() < -0.3
 
 
+@pytest.mark.slow
 def test_the_design_is_the_same_in_either_precision():
     dynamics, law = flown_by_lqr("hover-hummingbird", "hummingbird")
     with jax.enable_x64(False):
@@ -252,6 +253,7 @@ def test_a_vehicle_that_is_no_rigid_body_is_rejected():
         kw.load("hover-pelican", {"vehicles.pelican.controller": "lqr"})
 
 
+@pytest.mark.slow
 def test_a_hummingbird_goes_to_its_place_within_the_linear_range():
     name = "vehicles.hummingbird"
     given = {f"{name}.controller": "lqr", f"{name}.guidance.yaw_deg": 150}

@@ -91,6 +91,7 @@ def after(command, steps=1, estimate=FLYING):
     return state, applied
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_each_mode_flies_by_its_own_laws(name):
     command = replace(everything(), mode=MODE[name])
@@ -109,6 +110,7 @@ def test_negative_thrust_is_cut():
     np.testing.assert_array_equal(wrench(found), [0.0, 0.1, 0.0, 0.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("before", [*COMMANDS, "inactive"])
 def test_switching_into_a_mode_without_a_command_does_not_jump(before, name):
@@ -122,6 +124,7 @@ def test_switching_into_a_mode_without_a_command_does_not_jump(before, name):
     np.testing.assert_allclose(wrench(found), wrench(applied), rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", COMMANDS)
 def test_the_previous_output_fades(name):
     known = kw.ModeCommand(0.0).with_command(kw.ThrustTorque(20.0, Vec3(0.1, -0.1, 0.1)))

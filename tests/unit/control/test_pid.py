@@ -76,6 +76,7 @@ def test_output_is_finite_and_within_limits(errors, integral, derivative):
     assert (found <= 7.0).all()
 
 
+@pytest.mark.slow
 def test_changing_the_integral_gain_in_flight_is_bumpless():
     before = Pid(1.0, integral_per_s=2.0)
     state, output = PidState.initial(), 0.0

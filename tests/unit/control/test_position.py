@@ -122,6 +122,7 @@ def test_a_downward_force_gives_the_least_thrust_and_a_bounded_tilt(down, across
     assert math.acos(min(1.0, float(z_body.z))) <= 0.6 + 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "wanted", [(0.0, 0.0, 0.0), (0.0, 0.0, -9.81), (0.0, 0.0, -20.0), (50.0, 0.0, -9.0)]
 )
@@ -203,6 +204,7 @@ def test_step_of_a_meter_is_answered_without_overshoot(axis, drag_per_s):
     np.testing.assert_allclose(path, damped(drag_per_s, 0.005 * np.arange(1601)), atol=0.02)
 
 
+@pytest.mark.slow
 def test_step_of_a_meter_is_critically_damped_without_drag():
     free = {f"drag_{axis}_per_s": 0.0 for axis in ("forward", "sideways", "vertical")}
     path = offset(flight(8.0, vehicles__drone__parameters=free))[:, 0]
@@ -212,6 +214,7 @@ def test_step_of_a_meter_is_critically_damped_without_drag():
     np.testing.assert_allclose(path, ideal, atol=0.03)
 
 
+@pytest.mark.slow
 def test_position_is_held_in_wind_with_the_integral():
     path = offset(flight(20.0, **WIND, **{CONTROLLER: INTEGRAL}))
     assert np.linalg.norm(path[-200:], axis=1).max() < 0.005
@@ -245,6 +248,7 @@ def test_excessive_wind_saturates_without_nan(controller):
     assert 0.3 < tilt.max() <= 0.6 + 1e-9
 
 
+@pytest.mark.slow
 def test_velocity_is_followed_within_its_time_constant():
     hold = {"type": "hold", "velocity_world_mps": [1.0, 0.5, 0.2]}
     frame = flight(4.0, **{GUIDANCE: hold, CONTROLLER: "velocity"})
@@ -278,6 +282,7 @@ def test_hover_keeps_its_height_under_any_gravity(gravity_mps2):
         assert np.abs(log.frame(log.names[0])["z_m"] - 10.0).max() < 0.01, name
 
 
+@pytest.mark.slow
 def test_uav_gazebo_goes_to_its_place_without_swinging():
     hold = {"type": "hold", "position_world_m": [1.0, 0.0, 10.0]}
     changes = {

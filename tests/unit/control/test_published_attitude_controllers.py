@@ -169,6 +169,7 @@ def test_kemper_learns_a_steady_torque_and_a_pd_does_not():
     assert pd[-1] == pytest.approx(2.0 * math.asin(2.0 / 64.0 / 2.0), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [Kemper, Hoffmann])
 def test_angular_acceleration_is_limited_and_the_integral_waits(kind):
     controller = kind(INERTIA, max_tilt_acceleration_radps2=10.0, max_yaw_acceleration_radps2=3.0)
@@ -271,6 +272,7 @@ def test_dikmen_holds_a_steady_torque_within_its_layer():
     assert found[-1] == pytest.approx(2.0 * math.asin(0.5 * expected), rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_slopes_by_every_gain_are_finite(kind):
     wanted = ThrustAttitude(5.0, attitude(0.4, 0.2, -3.0))

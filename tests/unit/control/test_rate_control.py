@@ -68,6 +68,7 @@ def test_rates_are_limited_in_length_and_what_is_known_is_turned_into_the_presen
     np.testing.assert_allclose(known, [0.0, 0.0, 2.0], atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn", [(math.pi, 0.0, 0.0), (0.0, math.pi, 0.0), (0.0, 0.0, math.pi)])
 def test_rates_and_derivatives_are_finite_at_half_a_turn(turn):
     def numbers(vector):
@@ -114,6 +115,7 @@ def flown(law, *, push, noise_radps=0.0, late=0, lag_s=0.0, steps=2000, incremen
 BELIEVED = Inertia(0.7 * 0.02, 0.7 * 0.03, 0.7 * 0.04)
 
 
+@pytest.mark.slow
 def test_an_unknown_torque_and_a_wrong_inertia_leave_no_offset_where_a_plain_loop_has_one():
     wanted = REFERENCE.array
     plain = flown(Indi(BELIEVED), push=PUSH_NM, increments=False)[-1] - wanted
@@ -139,6 +141,7 @@ def test_with_the_right_inertia_the_rates_answer_with_their_gain_from_the_first_
         np.testing.assert_allclose(found[:, axis], expected, atol=0.01)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lag_s", [0.0, 0.03])
 def test_noise_and_a_step_of_delay_are_tolerated(lag_s):
     law = Indi(BELIEVED, actuator_lag_s=lag_s)
@@ -147,6 +150,7 @@ def test_noise_and_a_step_of_delay_are_tolerated(lag_s):
     assert found.std(axis=0).max() < 0.05
 
 
+@pytest.mark.slow
 def test_an_infeasible_torque_causes_no_windup():
     law = Indi(BODY, max_angular_acceleration_radps2=3.0)
     strong_push = Vec3(0.5, 0.0, 0.0)

@@ -254,6 +254,7 @@ vehicles:
     return np.arange(1, steps + 1) / rate_hz, np.asarray(distance), velocity
 
 
+@pytest.mark.slow
 def test_follows_the_sources_slope_at_a_meter_with_half_a_meter_per_second():
     # the slab of 1 m across y leans by 60 deg; its near face
     plane = Measured(Vec3(0.0, 2.5, 0.0), SLOPE, 0.5)
@@ -267,6 +268,7 @@ def test_follows_the_sources_slope_at_a_meter_with_half_a_meter_per_second():
     assert float(jnp.abs(velocity.x).max()) < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gains", "normal", "place"),
     [

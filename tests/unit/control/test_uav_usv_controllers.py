@@ -94,6 +94,7 @@ def test_a_percent_of_output_accelerates_every_vehicle_as_it_does_the_ar_drone(n
     np.testing.assert_allclose(source - np.diag(np.diag(source)), 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wanted", "faster", "slower"),
     [
@@ -143,6 +144,7 @@ def test_throttle_stays_within_its_limits():
     assert far.min() >= 0.0
 
 
+@pytest.mark.slow
 def test_roll_loop_has_the_sources_frequency_and_damping():
     controller, parameters = unbiased(), dynamics("ar-drone").vehicle_parameters(GRAVITY)
     hover = math.sqrt(0.441 * GRAVITY / (4.0 * 9.148e-6))
@@ -215,6 +217,7 @@ def test_another_vehicle_is_held_at_its_place():
     assert np.linalg.norm(last - [0.5, -0.5, 10.5], axis=1).max() < 0.1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "controller",
     [
@@ -249,6 +252,7 @@ def extracted(force, yaw):
     return np.column_stack([np.cross(y_body, z_body), y_body, z_body])
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(*[st.floats(-3.0, 3.0)] * 2, st.floats(-2.0, 2.0), st.floats(-math.pi, math.pi))
 def test_thrust_and_attitude_are_those_of_the_cross_products(x, y, z, yaw):
@@ -321,6 +325,7 @@ def flown(**gains):
     return np.array(places), np.degrees(np.arccos(np.clip(upright, -1.0, 1.0)))
 
 
+@pytest.mark.slow
 def test_the_sources_demonstration_ends_where_it_should_in_open_loop():
     places, tilts = flown(horizontal={"proportional": 0, "derivative_s": 0})
     x, y, z = places.T

@@ -61,6 +61,7 @@ def test_commands_stay_within_the_actuators():
         assert float(order.thrust_n) == sign * 3.0
 
 
+@pytest.mark.slow
 def test_changing_error_is_damped_by_the_filtered_rate():
     rate = 0.2
     orders = helm(rate * DT_S * np.arange(200), heading_gain=0.0)
@@ -84,6 +85,7 @@ def test_heading_error_that_passes_half_a_turn_gives_no_kick():
     assert (np.abs(rudders) < 0.6 * 0.11).all()
 
 
+@pytest.mark.slow
 @given(angles, angles)
 def test_vessel_turns_the_short_way(heading, yaw):
     with jax.enable_x64(True):
@@ -136,6 +138,7 @@ def test_course_has_finite_slopes_in_the_goal(radius):
         assert jnp.isfinite(jax.grad(sums)(jnp.array(at))).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("goal", [[6.0, 2.0, 0.0], [-5.0, 0.0, 0.0], [0.0, -2.0, 0.0]])
 def test_strider_arrives_at_a_position_and_stops(goal):
     changes = {
@@ -149,6 +152,7 @@ def test_strider_arrives_at_a_position_and_stops(goal):
     assert speed[-1000:].max() < 1e-3
 
 
+@pytest.mark.slow
 def test_strider_comes_back_to_its_place_in_a_current():
     changes = {
         "vehicles.strider.controller": "vessel-position",

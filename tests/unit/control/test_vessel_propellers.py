@@ -120,6 +120,7 @@ def test_otter_surveys_its_lanes_in_a_current():
     assert frame["act_left_radps"].abs().max() <= 103.94
 
 
+@pytest.mark.slow
 def test_otter_keeps_its_station():
     changes = {
         "vehicles.otter.controller": "vessel-position",

@@ -90,6 +90,7 @@ def test_streams_of_two_names_are_uncorrelated():
     assert abs(np.corrcoef(*draws)[0, 1]) < 0.04
 
 
+@pytest.mark.slow
 def test_another_sensor_changes_no_other_stream(scenario):
     vehicle = scenario.vehicles["pelican"]
     equipped = dataclasses.replace(
@@ -101,6 +102,7 @@ def test_another_sensor_changes_no_other_stream(scenario):
     assert {name: after[name] for name in before} == before
 
 
+@pytest.mark.slow
 def test_another_sensor_changes_no_bit_of_the_flight(scenario):
     vehicle = scenario.vehicles["pelican"]
     one = {"height": Scheduled(Instrument(NoisyHeight()))}
@@ -123,6 +125,7 @@ def test_another_sensor_changes_no_bit_of_the_flight(scenario):
     assert np.std(heights.measurement.height_m - with_one.z) == pytest.approx(1.0, abs=0.4)
 
 
+@pytest.mark.slow
 def test_another_vehicle_changes_no_stream_of_the_first(scenario):
     vehicle = scenario.vehicles["pelican"]
     alone = streams(fleet_of(scenario, pelican=vehicle))

@@ -65,6 +65,7 @@ def corners_of(shape):
     return trimesh.creation.box((2.0, 1.0, 3.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shape", "obstacle"),
     [
@@ -132,6 +133,7 @@ def test_walls_and_meshes_are_as_near_as_their_triangles(obstacle):
     np.testing.assert_allclose(clearances(obstacle, points), expected, rtol=0.0, atol=EXACT_M)
 
 
+@pytest.mark.slow
 def test_a_mesh_is_near_at_its_place_in_its_attitude_and_scale():
     mesh = Mesh(TriangleMesh.of(np.asarray(ball_mesh()), "ball"), PLACE, scale=0.5, **TURNED)
     plain = Mesh(TriangleMesh.of(np.asarray(ball_mesh()), "ball"))
@@ -140,6 +142,7 @@ def test_a_mesh_is_near_at_its_place_in_its_attitude_and_scale():
     np.testing.assert_allclose(clearances(mesh, points), expected, rtol=0.0, atol=EXACT_M)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("curvature_pm", [0.0, 0.05, -0.7, 3.0, 40.0])
 def test_a_parabolic_sheet_is_as_near_as_the_best_of_many_of_its_points(curvature_pm):
     sheet = ParabolicSheet(PLACE, curvature_pm, 2.0, 3.0, **TURNED)
@@ -182,6 +185,7 @@ def test_a_flat_body_comes_nearer_to_a_floor_than_to_a_wall():
     assert clearances(floor, origin, rolled)[0] == pytest.approx(0.75, abs=EXACT_M)
 
 
+@pytest.mark.slow
 def test_a_flat_body_between_floor_and_wall_is_judged_by_the_one_that_it_touches():
     hall = Hallway((Vec3(-9.0, 0.0, 0.0), Vec3(9.0, 0.0, 0.0)), 4.0, 3.0, floor=True)
     body = Body(Quaternion.identity(), FLAT)
@@ -193,6 +197,7 @@ def test_a_flat_body_between_floor_and_wall_is_judged_by_the_one_that_it_touches
     assert clearances(valley, np.array([[0.0, 0.0, 0.3]]), body)[0] < 0.0
 
 
+@pytest.mark.slow
 def test_a_body_with_positive_clearance_touches_nothing():
     angles = EulerZYX(0.3, -0.5, 0.8)
     q = Quaternion.from_euler(angles)
@@ -247,6 +252,7 @@ SHAPES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_derivatives_are_finite_and_of_unit_length_in_the_open(shape):
     obstacle = SHAPES[shape]

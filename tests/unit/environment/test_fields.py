@@ -102,6 +102,7 @@ def test_the_trend_is_that_of_the_depth_and_none_in_the_air(kind):
     np.testing.assert_allclose(told(warm, [1.0], [2.0], z=20.0), there, rtol=1e-12)
 
 
+@pytest.mark.slow
 @each_kind
 def test_gradients_are_finite(kind):
     drawn = kind.sample(KEY)

@@ -57,6 +57,7 @@ def distances(obstacle, origins, points, dtype):
     return np.asarray(jax.jit(jax.vmap(one))(*rays), float)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angles", [{}, TURNED], ids=["along the axes", "turned"])
 def test_no_ray_leaves_a_closed_mesh_by_its_edges_and_corners(dtype, angles):
     draw = np.random.default_rng(1)
@@ -76,6 +77,7 @@ def test_no_ray_leaves_a_closed_mesh_by_its_edges_and_corners(dtype, angles):
     )
 
 
+@pytest.mark.slow
 def test_no_ray_passes_between_boxes_of_a_mesh_far_away(dtype):
     draw, eps = np.random.default_rng(2), float(jnp.finfo(dtype).eps)
     corners = np.tile(ball(3), (4, 1, 1))
@@ -87,6 +89,7 @@ def test_no_ray_passes_between_boxes_of_a_mesh_far_away(dtype):
     np.testing.assert_allclose(told, expected, rtol=20.0 * eps)
 
 
+@pytest.mark.slow
 def test_no_ray_passes_through_the_middle_of_a_turned_hallway(dtype):
     draw, count = np.random.default_rng(3), 4000
     turn = draw.uniform(-math.pi, math.pi, count)
@@ -154,6 +157,7 @@ ROUND = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", ROUND)
 @pytest.mark.parametrize("away_m", [5.0, 100.0])
 def test_distances_of_round_shapes_are_accurate_to_the_last_digits(dtype, shape, away_m):
@@ -183,6 +187,7 @@ def test_distances_of_round_shapes_are_accurate_to_the_last_digits(dtype, shape,
             assert abs(float(range_m) - exact) < 8.0 * jnp.finfo(dtype).eps * away_m
 
 
+@pytest.mark.slow
 def test_a_mesh_may_be_tiny_in_its_file(dtype):
     draw = np.random.default_rng(6)
     origins, points = draw.normal(0.0, 3.0, (50, 3)), draw.uniform(-0.6, 0.6, (50, 3))
@@ -194,6 +199,7 @@ def test_a_mesh_may_be_tiny_in_its_file(dtype):
     np.testing.assert_allclose(told, plain, atol=100.0 * jnp.finfo(dtype).eps)
 
 
+@pytest.mark.slow
 def test_a_box_may_be_tiny_and_far_away(dtype):
     box = Box(ORIGIN, Vec3(1e-10, 1e-10, 1e-10))
     ray = Ray(Vec3(*(jnp.asarray(n, dtype) for n in (-1000.0, 0.0, 0.0))), EAST)

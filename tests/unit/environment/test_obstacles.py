@@ -147,6 +147,7 @@ RANGES = [
 ]
 
 
+@pytest.mark.slow
 @each_shape
 def test_ranges_are_those_of_geometry(shape):
     mine = [(origin, way, range_m) for name, origin, way, range_m in RANGES if name == shape]
@@ -165,6 +166,7 @@ def test_incidence_is_accurate_to_a_hundredth_of_a_degree(incidence_deg):
     assert abs(hit.distance_m - 3.0 / math.cos(slope)) < EXACT_M
 
 
+@pytest.mark.slow
 @each_shape
 def test_normals_are_of_unit_length_and_face_the_ray(shape):
     hit, _, cosine = hits([EXAMPLES[shape]], random_rays(200, seed=3))
@@ -174,6 +176,7 @@ def test_normals_are_of_unit_length_and_face_the_ray(shape):
     assert (np.asarray(cosine)[met] >= 0.0).all()
 
 
+@pytest.mark.slow
 def test_thin_walls_show_their_faces_in_single_precision(single_precision):
     wall = Box(ORIGIN, Vec3(0.002, 200.0, 50.0))
     for y in (0.0, 60.0, 99.9):
@@ -181,6 +184,7 @@ def test_thin_walls_show_their_faces_in_single_precision(single_precision):
         assert float(hit.normal_world.x) == -1.0
 
 
+@pytest.mark.slow
 def test_first_of_several_obstacles_is_met_and_numbered():
     near, far = Sphere(Vec3(4.0, 0.0, 0.0), 1.0), Box(Vec3(8.0, 0.0, 0.0), Vec3(1.0, 1.0, 1.0))
     for obstacles, number in (([near, far], 0), ([far, near], 1)):
@@ -198,6 +202,7 @@ def test_nothing_met_is_the_longest_range_without_a_normal(obstacles):
     assert hit.incidence_cosine(Ray(ORIGIN, EAST)) == 0.0
 
 
+@pytest.mark.slow
 def test_many_of_a_kind_are_met_as_each_on_its_own():
     draw = np.random.default_rng(5)
     many = [
@@ -265,16 +270,19 @@ def assert_finite_derivatives(shape):
     assert all(np.isfinite(leaf).all() for leaf in jax.tree.leaves(slopes(rays)))
 
 
+@pytest.mark.slow
 @each_shape
 def test_derivatives_of_a_range_are_finite_everywhere(shape):
     assert_finite_derivatives(shape)
 
 
+@pytest.mark.slow
 @some_shapes
 def test_derivatives_of_a_range_are_finite_in_single_precision(shape, single_precision):
     assert_finite_derivatives(shape)
 
 
+@pytest.mark.slow
 def test_derivatives_through_many_of_a_kind_are_those_of_differences():
     spheres = [Sphere(Vec3(3.0 * i, 0.5, 0.0), 1.0) for i in range(3 * MAX_UNROLLED)]
 
@@ -287,6 +295,7 @@ def test_derivatives_through_many_of_a_kind_are_those_of_differences():
     assert abs(jax.grad(range_m)(height) - difference) < 1e-7
 
 
+@pytest.mark.slow
 def test_derivatives_by_sizes_are_those_of_geometry():
     ray = Ray(Vec3(-5.0, 0.0, 0.0), EAST)
     by_radius = jax.grad(lambda r: cast_ray([Sphere(ORIGIN, r)], ray).range_m(LONGEST_M))
@@ -299,6 +308,7 @@ def test_derivatives_by_sizes_are_those_of_geometry():
     assert abs(by_width(jnp.asarray(2.0)) - 0.5) < 1e-12
 
 
+@pytest.mark.slow
 @each_shape
 def test_mapped_and_compiled_rays_give_what_single_ones_give(shape):
     rays = random_rays(3, seed=8)
@@ -414,6 +424,7 @@ def test_walls_of_a_bent_hallway_are_closed():
     np.testing.assert_array_equal(np.isfinite(hit.distance_m), ~open_end)
 
 
+@pytest.mark.slow
 def test_registered_obstacles_are_those_that_are_tested():
     # waves have tests of their own
     kinds = {OBSTACLES.find(name) for name in OBSTACLES.names() if name != "wavy-sheet"}

@@ -194,6 +194,7 @@ def mujoco_hits(model, origins, directions):
     return distances[:, 0], normals
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
 def test_rays_hit_what_they_hit_in_mujoco(case):
     make, reference, tolerance_m = CASES[case]

@@ -55,6 +55,7 @@ def flux(cloud, x):
     return 2.0 * jnp.trapezoid(jnp.trapezoid(across, dx=0.2), dx=0.2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [1.0, 20.0, 100.0])
 def test_as_much_passes_every_plane_across_the_wind_as_leaves_the_source(x):
     kind = DispersionPlume(Sources((SOURCE,)), (1.5, 1.5))
@@ -63,6 +64,7 @@ def test_as_much_passes_every_plane_across_the_wind_as_leaves_the_source(x):
     assert float(flux(cloud, x)) == pytest.approx(1.5, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_nothing_passes_the_ground():
     cloud = DispersionPlume(Sources((Vec3(0.0, 0.0, 2.0),))).init_cloud(SITE, jax.random.key(0))
     slope = jax.grad(lambda z: cloud.concentration(Vec3(30.0, 1.0, z), 0.0))
@@ -71,6 +73,7 @@ def test_nothing_passes_the_ground():
     assert float(slope(jnp.asarray(1.0))) != 0.0
 
 
+@pytest.mark.slow
 def test_upwind_of_a_source_there_is_nothing():
     for kind in (DispersionPlume(Sources((SOURCE,))), PuffPlume(Sources((SOURCE,)))):
         cloud = emitted(kind, 60.0, 0)
@@ -91,6 +94,7 @@ def test_plume_turns_with_the_wind():
     ) == pytest.approx(float(straight), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_gaussian_cloud_holds_what_its_deviations_say():
     cloud = GaussianPlume(Vec3.zero(), (2.0, 3.0, 4.0), 0.7).init_cloud(SITE, jax.random.key(0))
     side = jnp.linspace(-30.0, 30.0, 121)
@@ -100,6 +104,7 @@ def test_gaussian_cloud_holds_what_its_deviations_say():
     assert float(all_of_it) * 0.5**3 == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_puffs_leave_as_often_as_they_should():
     kind, seconds, seeds = PuffPlume(Sources((SOURCE, SOURCE))), 100.0, 200
     clouds = jax.jit(jax.vmap(lambda seed: emitted(kind, seconds, seed)))(jnp.arange(seeds))
@@ -118,6 +123,7 @@ def test_puffs_leave_as_often_as_they_should():
     assert 0.1 <= held.min() <= held.max() <= 2.5
 
 
+@pytest.mark.slow
 def test_puffs_are_the_same_at_any_rate():
     kind = PuffPlume(Sources((SOURCE,)), mean_interval_s=20.0)
     # the ring starts with the puffs that left first, with the same waiting time before the first
@@ -126,6 +132,7 @@ def test_puffs_are_the_same_at_any_rate():
     assert float(fine) > 0.0
 
 
+@pytest.mark.slow
 def test_puffs_as_frequent_as_is_allowed_are_on_average_what_never_pauses():
     # four leave in a step of 1 s; those that pass 20 m behind the source have left 10 s ago
     puffs = PuffPlume(Sources((SOURCE,)), (1.5, 1.5), 0.25, remembered=200)
@@ -197,6 +204,7 @@ def test_puffs_that_have_left_the_area_may_be_forgotten():
     assert "for the 60.2 s in which" in puffs(1.0, 25, 60, long).warnings()[0]
 
 
+@pytest.mark.slow
 def test_middle_of_a_puff_goes_with_the_wind():
     kind = PuffPlume(Sources((SOURCE,)), mean_interval_s=1000.0)
     cloud = kind.init_cloud(SITE, jax.random.key(1))
@@ -217,6 +225,7 @@ def test_ring_forgets_the_oldest_puff_first():
     assert float(cloud.left_s.min()) > 40.0
 
 
+@pytest.mark.slow
 @each_kind
 def test_sources_lie_in_the_middle_of_the_area_and_depend_on_the_seed(kind):
     def place(seed):
@@ -231,6 +240,7 @@ def test_sources_lie_in_the_middle_of_the_area_and_depend_on_the_seed(kind):
     assert len(np.unique(places[:, 0])) == 500
 
 
+@pytest.mark.slow
 def test_number_of_sources_is_drawn_evenly():
     sources = Sources(number=(2, 4))
     there = jax.vmap(lambda seed: sources.sample(AREA, jax.random.key(seed)).exists.sum())
@@ -240,6 +250,7 @@ def test_number_of_sources_is_drawn_evenly():
     assert (abs(counts[2:] - 300.0) < 3.0 * math.sqrt(900 * 2.0 / 9.0)).all()
 
 
+@pytest.mark.slow
 @each_kind
 def test_concentration_is_finite_with_finite_gradients_at_the_source_itself(kind):
     cloud = emitted(kind, 30.0, 0)
@@ -282,6 +293,7 @@ def test_invalid_plumes_are_refused(written, sentence):
         load_scenario("keep-spot", [f"world.plumes={{smoke: {written}}}"])
 
 
+@pytest.mark.slow
 def test_plumes_without_names_are_refused():
     with pytest.raises(ScenarioError, match="write a mapping of names, with a plume"):
         load_scenario("keep-spot", ["world.plumes=gaussian"])

@@ -5,6 +5,7 @@ import math
 import jax
 import jax.numpy as jnp
 import numpy as np
+import pytest
 
 from kittiwake.core.arrays import as_arrays
 from kittiwake.core.kinematics import Start
@@ -23,11 +24,13 @@ def nearest_m(*places):
     return Proximity()(together, air).nearest_vehicle_m
 
 
+@pytest.mark.slow
 def test_each_vehicle_gets_the_distance_of_its_nearest():
     found = nearest_m(Vec3(0.0, 0.0, 0.0), Vec3(3.0, 4.0, 0.0), Vec3(3.0, 4.0, 2.0))
     np.testing.assert_allclose(found, [5.0, 2.0, 2.0], rtol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_vehicle_alone_is_infinitely_far_from_others():
     assert float(nearest_m(Vec3.zero())[0]) == math.inf
 
@@ -37,6 +40,7 @@ def test_a_diverged_vehicle_has_no_neighbors():
     np.testing.assert_array_equal(found, [7.0, 7.0, math.inf])
 
 
+@pytest.mark.slow
 def test_the_distance_has_finite_gradients_where_vehicles_meet():
     def total(x):
         return nearest_m(Vec3.zero(), Vec3(x, 0.0, 0.0), Vec3(0.0, 4.0, 0.0)).sum()

@@ -41,6 +41,7 @@ def first_order_correlation(t, tau):
     return np.exp(-t / tau)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "correlation", "dt_s"),
     [
@@ -89,6 +90,7 @@ def test_second_order_error_changes_from_step_to_step_as_in_qrsim():
     assert np.sqrt(np.mean(changes**2)) == pytest.approx(0.0093, rel=0.03)
 
 
+@pytest.mark.slow
 def test_changes_from_step_to_step_are_right_in_single_precision(single_precision):
     # of two nearly equal processes the difference; 0.0093 m at 5 Hz, a tenth of it at 50 Hz
     for dt_s, expected in ((0.2, 0.0093), (0.02, 0.00093)):
@@ -97,6 +99,7 @@ def test_changes_from_step_to_step_are_right_in_single_precision(single_precisio
         assert np.sqrt(np.mean(changes.astype(float) ** 2)) == pytest.approx(expected, rel=0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("driving_s", [20.0, 19.99, 19.0])
 def test_close_time_constants_are_right_in_single_precision(driving_s, single_precision):
     errors = flown(SecondOrderError(1.0, 20.0, driving_s), QRSIM_DT_S, 20).astype(float)
@@ -128,6 +131,7 @@ def linear_step(slow_s, fast_s, dt_s):
 LINEAR_STEP = jax.jit(linear_step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step_s", [1e-3, 0.2, 3.0, 50.0])
 @pytest.mark.parametrize("fast_s", [0.5, 4.0, 39.999, 40.0])
 def test_two_steps_are_one_of_twice_the_length_and_keep_what_is_stationary(fast_s, step_s):
@@ -139,6 +143,7 @@ def test_two_steps_are_one_of_twice_the_length_and_keep_what_is_stationary(fast_
     np.testing.assert_allclose(kept @ added @ kept.T + added, added_twice, rtol=1e-7, atol=1e-25)
 
 
+@pytest.mark.slow
 def test_gradients_are_finite_where_both_time_constants_are_the_same():
     def grown(fast_s):
         kept, added = linear_step(40.0, fast_s, 0.2)

@@ -92,6 +92,7 @@ winds_at_rims = jax.jit(jax.vmap(winds_at_the_rim))
 # how much is inside
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attitude", ATTITUDES.values(), ids=ATTITUDES)
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 def test_share_and_lever_and_slope_are_those_of_counted_points(place, attitude):
@@ -280,6 +281,7 @@ def test_a_region_that_is_turned_and_moved_with_the_vehicle_does_the_same(place)
     np.testing.assert_allclose(wind_at(blown, quarter(point)), expected, rtol=0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [ForceRegion, WindRegion])
 @pytest.mark.parametrize("size", [SIZE, Vec3.zero()], ids=["sized", "point"])
 @pytest.mark.parametrize("x", [-1.3, -1.0, -0.7, 2.3])
@@ -295,6 +297,7 @@ def test_gradients_are_finite_at_the_faces(kind, size, x):
     assert jnp.isfinite(slopes).all()
 
 
+@pytest.mark.slow
 def test_gradient_inside_a_face_is_that_of_finite_differences():
     place = np.array([-1.1, 0.9, 2.95])
     found = jax.jacfwd(lambda p: force_and_torque(*p))(place)
@@ -385,6 +388,7 @@ def test_a_region_without_corners_is_refused():
 TURNS = [(0.0, 0.0, 0.6), (0.4, -0.7, 2.0), (3.0, 1.2, -1.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES.values(), ids=PLACES)
 @pytest.mark.parametrize("angles", TURNS)
 def test_world_vehicle_and_box_turned_together_give_the_turned_force_and_wind(angles, place):

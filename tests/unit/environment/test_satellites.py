@@ -104,6 +104,7 @@ def test_unknown_satellites_are_refused(numbers, message):
         NominalConstellation(numbers)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("interval_s", [900, 300])
 def test_orbits_of_a_file_are_right_to_a_millimeter(tmp_path, interval_s):
     times = 24 if interval_s == 900 else 60
@@ -203,6 +204,7 @@ def test_a_satellite_with_a_gap_is_omitted_unless_it_is_requested(tmp_path):
         PreciseConstellation(read, (1, 5)).orbits(LONDON, start)
 
 
+@pytest.mark.slow
 def test_a_satellites_error_does_not_depend_on_which_others_there_are():
     start = datetime(2026, 1, 1, tzinfo=UTC)
     key = jax.random.key(2)

@@ -45,6 +45,7 @@ def test_share_of_each_class_is_what_was_poured(grounds):
     np.testing.assert_allclose(sum(share), 1.0)
 
 
+@pytest.mark.slow
 def test_classes_lie_in_patches(grounds):
     for kind, expected in ((CLUTTER, 4.0), (OCCLUSION, 12.0)):
         found = np.mean([neighbors(classes, kind) for classes in grounds.classes])
@@ -52,6 +53,7 @@ def test_classes_lie_in_patches(grounds):
         assert found > expected
 
 
+@pytest.mark.slow
 def test_ground_depends_on_the_seed_and_on_nothing_else(grounds):
     assert len(np.unique(grounds.classes.reshape(SEEDS, -1), axis=0)) == SEEDS
     again = jax.jit(lambda: PouredTerrain().generate(AREA, jax.random.key(3)))()
@@ -59,6 +61,7 @@ def test_ground_depends_on_the_seed_and_on_nothing_else(grounds):
     np.testing.assert_array_equal(again.persons_world_m, grounds.persons_world_m[3])
 
 
+@pytest.mark.slow
 def test_persons_stand_in_the_open_in_the_middle(grounds):
     for seed in range(SEEDS):
         ground = jax.tree.map(lambda leaf, seed=seed: jnp.asarray(leaf[seed]), grounds)
@@ -73,6 +76,7 @@ def test_number_of_persons_is_within_its_range(grounds):
     assert set(counts) == {5, 6, 7, 8, 9, 10}
 
 
+@pytest.mark.slow
 def test_cells_divide_the_area_and_its_edge_goes_on_beyond():
     ground = PouredTerrain(cells=2, persons=(0, 0)).generate(AREA, jax.random.key(0))
     classes = jnp.asarray([[0, 1], [2, 0]], jnp.int8)
@@ -85,6 +89,7 @@ def test_cells_divide_the_area_and_its_edge_goes_on_beyond():
         assert int(ground.class_at(jnp.asarray(east), jnp.asarray(north))) == expected
 
 
+@pytest.mark.slow
 def test_no_share_pours_nothing():
     bare = PouredTerrain(clutter=0.0, occlusion=0.0).generate(AREA, jax.random.key(0))
     assert (bare.classes == OPEN).all()

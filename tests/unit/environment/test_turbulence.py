@@ -118,6 +118,7 @@ def test_sampled_gusts_have_the_deviation_of_theory(form, dt_s, axis):
     assert abs(standard_errors_off(np.mean(gusts**2, axis=1), deviation**2)) < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [0.25, 1.0, 3.0])
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize(("form", "dt_s"), CASES)
@@ -136,6 +137,7 @@ def test_sampled_gusts_on_different_axes_are_independent(form, dt_s):
         assert abs(standard_errors_off(np.mean(product, axis=1), 0.0)) < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [DrydenFirstOrder, Dryden])
 def test_the_first_gust_has_the_stationary_deviation_already(form):
     gusts = gusts_of(form(SPEED_AT_6M_MPS), 0.02, steps=1, seeds=20_000)
@@ -179,6 +181,7 @@ def test_the_transverse_filter_realizes_the_transfer_function_of_the_standard(el
     assert weights @ f @ weights == pytest.approx(expected, abs=1e-13)
 
 
+@pytest.mark.slow
 def test_dryden_gusts_turn_with_the_wind():
     east, north = (
         gusts_of(Dryden(3.0), 0.02, steps=5, seeds=1, inputs=flight(Vec3.zero(), wind))
@@ -189,6 +192,7 @@ def test_dryden_gusts_turn_with_the_wind():
     np.testing.assert_allclose(north.z, east.z, atol=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("outside", "inside"), [(0.0, 3.048), (-2.0, 3.048), (900.0, 304.8)])
 def test_dryden_takes_heights_outside_its_range_as_the_nearest_inside(outside, inside):
     found, expected = (
@@ -198,12 +202,14 @@ def test_dryden_takes_heights_outside_its_range_as_the_nearest_inside(outside, i
     np.testing.assert_array_equal(components(found), components(expected))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [DrydenFirstOrder, Dryden])
 def test_gusts_grow_in_proportion_to_the_wind(form):
     single, double = (gusts_of(form(speed), 0.02, steps=5, seeds=2) for speed in (2.0, 4.0))
     np.testing.assert_allclose(components(double), 2.0 * components(single), rtol=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [DrydenFirstOrder, Dryden])
 def test_the_same_key_draws_the_same_gusts(form):
     first, again, other = (
@@ -214,6 +220,7 @@ def test_the_same_key_draws_the_same_gusts(form):
     assert not np.any(first[0] == first[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [DrydenFirstOrder, Dryden])
 def test_a_compiled_step_is_the_plain_step(form):
     model, key = form(3.0), jax.random.key(5)
@@ -239,6 +246,7 @@ def third_gust_and_its_gradient(form):
     return jax.jit(jax.value_and_grad(third_gust, argnums=(0, 1, 2)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", [DrydenFirstOrder, Dryden])
 @pytest.mark.parametrize("height_m", [-1.0, 0.0, 0.001, 10.0, 500.0])
 @pytest.mark.parametrize("velocity", [Vec3.zero(), Vec3(30.0, 0.0, 0.0)])
@@ -248,12 +256,14 @@ def test_gusts_and_their_gradients_are_finite_everywhere(form, height_m, velocit
     assert all(bool(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(found))
 
 
+@pytest.mark.slow
 def test_first_order_gusts_stay_bounded_on_the_ground():
     gusts = gusts_of(DrydenFirstOrder(2.0), 0.02, steps=500, inputs=flight(height_m=0.0))
     # at b = 1 the vertical gust is white noise of sqrt(2) sigma_w = 0.28 m/s
     assert float(jnp.max(jnp.abs(gusts.z))) < 6.0 * math.sqrt(2.0) * 0.2
 
 
+@pytest.mark.slow
 def test_first_order_gusts_change_with_ground_speed_only():
     still, windy = (
         gusts_of(DrydenFirstOrder(3.0), 0.02, steps=5, seeds=1, inputs=flight(wind=wind))
@@ -274,6 +284,7 @@ def test_registered_turbulence_is_found_by_name():
     assert found == [NoTurbulence, Dryden, DrydenFirstOrder]
 
 
+@pytest.mark.slow
 def test_gusts_in_still_air_keep_their_correlation_though_the_hovering_vehicle_turns_about():
     # first-order decay of the axes at V = 0.5 m/s, whichever way the small velocity points
     model, dt_s, lag = Dryden(speed_at_6m_mps=SPEED_AT_6M_MPS), 0.02, 50

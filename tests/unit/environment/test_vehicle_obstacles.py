@@ -52,6 +52,7 @@ def range_m(starts, sensor=AHEAD, **given):
     return float(told.range_m)
 
 
+@pytest.mark.slow
 def test_another_vehicle_is_read_as_the_box_around_it():
     assert range_m([at(0.0), at(3.0)]) == pytest.approx(2.7, abs=EXACT_M)
     across = at(3.0, 0.15, 0.05, yaw_rad=math.pi / 2)
@@ -67,6 +68,7 @@ def test_a_vehicle_alone_has_no_neighbors():
     assert neighbors_of([at(0.0)]) == ()
 
 
+@pytest.mark.slow
 def test_the_nearest_ones_are_shown():
     starts = [at(0.0), at(9.0), at(2.0), at(-1.0), at(0.0, 3.0)]
     shown = neighbors_of(starts, nearest=3)
@@ -79,11 +81,13 @@ def test_more_neighbors_than_there_are_vehicles_are_all_of_them():
     assert len(neighbors_of([at(0.0), at(1.0), at(2.0)], nearest=64)) == 2
 
 
+@pytest.mark.slow
 def test_many_neighbors_are_read_like_few():
     crowd = [at(0.0), *(at(2.5, 3.0 * i) for i in range(-4, 5))]
     assert range_m(crowd, nearest=9) == pytest.approx(2.2, abs=EXACT_M)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
 def test_a_diverged_vehicle_is_invisible(broken):
     starts = [at(0.0), at(2.0, 0.0, broken), at(3.0)]
@@ -121,6 +125,7 @@ def test_the_turning_of_a_neighbor_counts_about_its_own_axes():
         assert (range_m([at(0.0), plate], sensor, sizes=[SIZE, size]) < 5.0) is valid
 
 
+@pytest.mark.slow
 def test_the_range_to_a_neighbor_has_the_derivative_one_by_its_place():
     def told(x):
         starts = [at(0.0), at(x)]
@@ -130,6 +135,7 @@ def test_the_range_to_a_neighbor_has_the_derivative_one_by_its_place():
     assert math.isfinite(float(jax.grad(told)(0.0)))
 
 
+@pytest.mark.slow
 def test_vehicles_of_a_fleet_read_each_other(tmp_path):
     (tmp_path / "pair.yaml").write_text(
         """

@@ -69,6 +69,7 @@ def test_crest_travels_at_the_phase_speed_in_the_given_direction(kind):
     assert abs(float(here)) > 0.01
 
 
+@pytest.mark.slow
 @each_swell
 def test_height_is_half_of_what_is_given_from_the_mean(kind):
     high = [float(surface(kind, time_s=t).height_world_m) for t in np.linspace(0.0, 4.0, 41)]
@@ -76,6 +77,7 @@ def test_height_is_half_of_what_is_given_from_the_mean(kind):
     assert min(high) == pytest.approx(-0.2, rel=4e-3)
 
 
+@pytest.mark.slow
 @each_swell
 def test_rates_and_slopes_are_derivatives_of_the_height(kind):
     def height(x, y, t):
@@ -164,6 +166,7 @@ def test_mean_of_a_wave_over_a_period_is_zero():
 # what a hull feels
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind", [SWELL, JonswapSea(0.3, peak_period_s=6.0, spreading=5.0, components=7)]
 )
@@ -200,6 +203,7 @@ def test_long_wave_passes_whole_and_short_one_not_at_all():
     assert abs(float(surface(along, length_m=3.0 * whole).slope_east)) < 1e-15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", [Waterplane(0.0, 0.0), Waterplane(3.0, 1.0, 0.4, 2.0, 1.0, 0.2)])
 def test_gradients_are_finite(place):
     waves = sea_at(JonswapSea(0.3, water_depth_m=2.0, components=5), 1.0)
@@ -212,6 +216,7 @@ def test_gradients_are_finite(place):
         assert jnp.isfinite(leaf).all()
 
 
+@pytest.mark.slow
 def test_vessels_together_feel_what_each_feels():
     waves = sea_at(JonswapSea(0.3, spreading=5.0), 2.0)
     places = [Waterplane(*(jnp.asarray(0.7 * i + j) for j in range(6))) for i in range(5)]
@@ -242,6 +247,7 @@ SEAS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SEAS.values(), ids=SEAS)
 def test_sea_has_the_height_and_period_of_its_spectrum(kind):
     # short enough that the smallest ripples do not cross zero twice between two of them
@@ -268,6 +274,7 @@ def test_components_have_the_energy_of_the_significant_height(kind):
     assert 4.0 * math.sqrt(float((waves.amplitudes_m**2).sum()) / 2.0) == pytest.approx(2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("given", [{"sea_state": 3}, {"significant_height_m": 1.0}])
 def test_jonswap_without_enhancement_is_the_sea_of_pierson_and_moskowitz(given):
     more = {"towards_rad": 0.4, "spreading": 3.0, "components": 8}
@@ -279,6 +286,7 @@ def test_jonswap_without_enhancement_is_the_sea_of_pierson_and_moskowitz(given):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_sea_does_not_come_back():
     waves = SEAS["jonswap"].init(G, jax.random.key(0))
     first = heights(waves, jnp.arange(0.0, 120.0, 0.5))
@@ -289,6 +297,7 @@ def test_sea_does_not_come_back():
     assert max(alike) < 0.8
 
 
+@pytest.mark.slow
 def test_directions_spread_as_they_should():
     s = 4.0
     kind = JonswapSea(0.3, towards_rad=1.0, spreading=s, components=1000)
@@ -363,6 +372,7 @@ def test_invalid_waves_are_refused_with_advice(entry, message):
         load_scenario("keep-spot", [f"world.waves={entry}"])
 
 
+@pytest.mark.slow
 def test_an_unusually_steep_sea_is_warned_of():
     entry = "{type: jonswap, significant_height_m: 0.5, peak_period_s: 2}"
     message = load_scenario("keep-spot", [f"world.waves={entry}"]).warnings()

@@ -46,6 +46,7 @@ def random_rays(count=400):
     return origins, ways / np.linalg.norm(ways, axis=1)[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sheet", [SEA, STEEP], ids=["gentle", "steep"])
 def test_rays_meet_the_first_of_the_points_that_dense_sampling_finds(sheet):
     origins, ways = random_rays()
@@ -74,6 +75,7 @@ def test_rays_meet_the_first_of_the_points_that_dense_sampling_finds(sheet):
     assert 100 < np.isfinite(distance).sum() < 400
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("origin", "way", "expected"),
     [
@@ -105,6 +107,7 @@ def test_clearance_is_that_of_the_nearest_of_many_points(sheet):
     np.testing.assert_allclose(found, expected, rtol=0.0, atol=7e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "place", [(0.75, 0.0, 0.5), (0.75, 0.0, 3.0), (-0.7, 0.0, 5.0), (9.0, 9.0, 0.0)]
 )

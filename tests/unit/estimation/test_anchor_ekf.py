@@ -54,6 +54,7 @@ def second_order(x, p, range_m, anchor, variance):
     return x + gain * (range_m - expected), p - np.outer(gain, gain) * spread
 
 
+@pytest.mark.slow
 def test_two_steps_are_those_of_a_filter_from_the_books():
     state = initialized()
     x, p = np.asarray(state.motion), np.asarray(state.covariance)
@@ -115,6 +116,7 @@ def test_uncertainty_is_that_of_place_and_velocity_alone():
     assert not said[:, 6:].any()
 
 
+@pytest.mark.slow
 def test_slopes_are_finite_on_an_anchor():
     state = initialized()
     there = replace(state, motion=state.motion.at[:3].set(jnp.asarray(ANCHORS[0].array)))

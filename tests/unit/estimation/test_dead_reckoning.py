@@ -58,6 +58,7 @@ def reckoned(period_s, dt_s=None, lasts_s=LASTS_S):
     return jax.tree.map(lambda leaf: leaf[-1], estimates)
 
 
+@pytest.mark.slow
 def test_error_falls_with_the_square_of_the_period():
     off = [
         np.linalg.norm(reckoned(period_s).position_world_m.array - position_m(LASTS_S))

@@ -80,6 +80,7 @@ def deviations(state):
     return np.sqrt(np.diagonal(np.asarray(state.covariance)))
 
 
+@pytest.mark.slow
 def test_sensors_correct_what_the_inertial_unit_cannot_know():
     silent, _ = stood(Ekf(), ("imu",))
     spoken, estimates = stood(Ekf(), ALL)
@@ -106,6 +107,7 @@ def heard():
         return stood(Ekf(), ALL, steps=2)[0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("left_out", ["gnss", "barometer", "magnetometer"])
 def test_a_sensor_is_left_out_by_null(left_out, heard):
     state, _ = stood(Ekf(**{left_out: None}), ALL, steps=2)
@@ -187,6 +189,7 @@ def test_default_errors_are_those_of_the_inertial_unit(believed, built_in):
         assert getattr(believed, field.name) == getattr(built_in, field.name)
 
 
+@pytest.mark.slow
 def test_an_invalid_fix_is_ignored():
     measurements = said()
     wrong = dataclasses.replace(measurements["gnss"], valid=jnp.asarray(False), hdop=0.0, vdop=0.0)

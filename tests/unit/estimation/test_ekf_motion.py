@@ -78,6 +78,7 @@ def integrated(duration_s):
     return solve_ivp(slope, (0.0, duration_s), start, rtol=1e-11, atol=1e-12).y[:, -1]
 
 
+@pytest.mark.slow
 def test_navigation_with_readings_without_errors_is_scipys_integration():
     expected = integrated(10.0)
     off_m, off_rad = [], []
@@ -111,6 +112,7 @@ def typical():
     return nominal_state, *readings
 
 
+@pytest.mark.slow
 def test_the_transition_is_the_slope_of_the_navigation():
     nominal, before, after = typical()
     h = 0.005
@@ -158,6 +160,7 @@ def carried():
         return np.asarray(jax.jit(lambda: jax.lax.scan(carry_on, first, length=2000)[0])())
 
 
+@pytest.mark.slow
 def test_the_covariance_of_a_resting_body_is_that_of_polynomials(carried):
     t, g = 20.0, GRAVITY_MPS2
     density = 0.0039227**2 / 2.0

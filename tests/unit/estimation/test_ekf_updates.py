@@ -75,6 +75,7 @@ def observing(sensor, *, fresh=True):
     return observed[sensor]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sensor", SENSORS)
 def test_measurement_matrix_is_the_derivative_of_the_prediction(sensor):
     observe = observing(sensor)
@@ -108,6 +109,7 @@ def test_an_update_is_that_of_a_plain_kalman_filter():
     np.testing.assert_allclose(nominal.q_world_from_body.array, turn.array, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("off_m", "accepted"), [(4.9, True), (5.1, False), (1e30, False)])
 def test_an_outlier_is_rejected(off_m, accepted):
     update = observing("altitude")(nominal_state())
@@ -149,6 +151,7 @@ def test_single_precision_keeps_a_covariance_positive(single_precision):
     assert np.diagonal(found).min() > 0.0
 
 
+@pytest.mark.slow
 def test_a_fix_is_compared_with_the_position_at_its_measurement():
     right = nominal_state()
     off = right.corrected(jnp.zeros(ERRORS).at[:9].set(0.02))

@@ -101,6 +101,7 @@ def test_a_vehicle_without_rows_is_not_looked_at(scenario):
     assert views[0].look_at_world_m == pytest.approx([3.0, 0.0, 2.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wall_x", "side"), [(-2.0, 1.0), (2.0, -1.0)])
 def test_the_camera_is_on_the_side_without_a_wall(tmp_path, wall_x, side):
     scenario = scenario_in(tmp_path, WALL % f"{wall_x}, 0, 0")

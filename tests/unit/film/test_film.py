@@ -31,6 +31,7 @@ def difference(one, other):
     return np.abs(one.astype(int) - other.astype(int))
 
 
+@pytest.mark.slow
 def test_an_mp4_shows_the_whole_flight_in_real_time(scenario, tmp_path):
     film(pair_log(), scenario, tmp_path / "film.mp4", FilmSettings(width=WIDTH, until_s=1.0))
     shown = read_film(tmp_path / "film.mp4")
@@ -91,6 +92,7 @@ def test_vehicles_that_are_too_far_away_to_be_seen_are_marked(scenario):
     assert far.column == pytest.approx(WIDTH / 2)
 
 
+@pytest.mark.slow
 def test_stills_do_not_depend_on_each_other(scenario):
     first = still(pair_log(), scenario, 1.0, WIDTH)
     still(pair_log(), scenario, 3.0, WIDTH)

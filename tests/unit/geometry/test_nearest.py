@@ -48,6 +48,7 @@ CLOUDS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cloud", CLOUDS.values(), ids=CLOUDS)
 @pytest.mark.parametrize("most", [1, 7])
 def test_neighbors_equal_those_of_a_kd_tree(cloud, most):
@@ -65,6 +66,7 @@ def test_neighbors_equal_those_of_a_kd_tree(cloud, most):
     np.testing.assert_array_equal(near.neighbor_count, crowd)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [2, MAX_AT_ONCE, MANY])
 def test_absent_points_have_no_neighbors_and_are_none(size):
     points = np.random.default_rng(1).uniform(0.0, 5.0, (size, 3))
@@ -90,6 +92,7 @@ def test_without_a_radius_all_pairs_are_examined():
     np.testing.assert_array_equal(near.indices[:, 0], KDTree(points).query(points, k=2)[1][:, 1])
 
 
+@pytest.mark.slow
 def test_mapped_search_equals_a_loop():
     worlds = np.random.default_rng(4).uniform(0.0, 20.0, (3, MANY, 3))
     alone = [found(points, 4.0, 3).indices for points in worlds]

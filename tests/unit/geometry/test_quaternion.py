@@ -127,6 +127,7 @@ def test_rotation_vector_is_the_exponential_map(length):
     assert scipys(q).magnitude() == pytest.approx(length, rel=1e-12, abs=1e-300)
 
 
+@pytest.mark.slow
 def test_rotation_vector_has_a_gradient_at_zero():
     def components(numbers):
         return Quaternion.from_rotation_vector(Vec3.of(numbers)).array
@@ -214,6 +215,7 @@ def test_takes_matrices_rounded_to_single_precision_or_four_decimals():
         assert_same_rotation(Quaternion.from_matrix(exact.astype(np.float32)), rotation, atol=2e-7)
 
 
+@pytest.mark.slow
 def test_traced_matrices_are_not_checked():
     scaled = jax.vmap(Quaternion.from_matrix)(2.0 * jnp.eye(3)[None])
     assert scaled.w.shape == (1,)

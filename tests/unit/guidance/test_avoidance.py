@@ -78,6 +78,7 @@ def goal(*offset_m, **changes):
     return PositionYaw(HERE + Vec3(*offset_m), 0.3, **changes)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("distance_m", "ahead_m"),
     [
@@ -213,6 +214,7 @@ def test_projection_matches_a_quadratic_program_solver():
     assert excess.max() < 2e-3
 
 
+@pytest.mark.slow
 def test_projection_shares_unavoidable_violations():
     normals = jnp.asarray([[1.0, 0.0, 0.0], [-1.0, 0.0, 0.0]])
     wanted, limits = jnp.asarray([3.0, 1.0, 0.0]), jnp.asarray([-0.5, -0.1])
@@ -228,6 +230,7 @@ def flown(velocity, distances, start=None, **parameters):
     return modified(Barrier(**parameters), command, distances, start)[1]
 
 
+@pytest.mark.slow
 def test_barrier_changes_nothing_without_near_obstacles():
     signal = flown((2.0, 1.0, 0.5), [4.9, 4.9, NOTHING, NOTHING])
     np.testing.assert_allclose(signal.velocity_world_mps.array, [2.0, 1.0, 0.5])

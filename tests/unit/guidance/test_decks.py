@@ -233,6 +233,7 @@ def world_place(away, time_s):
     return np.stack([away.x + SPEED_MPS.x * at_s, away.y + SPEED_MPS.y * at_s, away.z], axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("silent_from_s", [2.0, 4.6, 4.9])
 def test_lost_deck_is_waited_for_at_the_altitude(silent_from_s):
     time_s, away, _, phase, finished = flown(
@@ -264,6 +265,7 @@ def test_deck_that_is_detected_again_is_followed_and_landed_on():
     assert np.hypot(away.x, away.y)[-1] < 0.1
 
 
+@pytest.mark.slow
 def test_deck_velocity_is_kept_in_the_last_part_of_the_descent():
     # the marker is not seen from nearby; 1 s is over before it stands
     near = replace(LANDING, commit_m=0.4)

@@ -57,6 +57,7 @@ def test_neighbors_beyond_the_radius_are_ignored():
     np.testing.assert_allclose(wanted(flock, others), [2.0, 0.0, 0.0])
 
 
+@pytest.mark.slow
 def test_feed_forward_is_the_velocity_derivative_for_straight_motion():
     behaviors = (
         Separation(distance_m=20.0),

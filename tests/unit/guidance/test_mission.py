@@ -120,6 +120,7 @@ def test_first_rule_has_priority():
     assert events(Mission(steps, rules), flight)[1] == "began b, because x is above 2 m"
 
 
+@pytest.mark.slow
 def test_step_can_be_requested():
     mission = Mission(
         (MissionStep(Hold()), MissionStep(Goto(THERE)), MissionStep(Goto(UP), name="up"))
@@ -173,6 +174,7 @@ def test_commands_of_several_types_are_distinguished():
     assert int(command.index) == 1
 
 
+@pytest.mark.slow
 def test_waypoints_of_all_steps_are_counted():
     places = (Vec3(1.0, 0.0, 2.0), Vec3(2.0, 0.0, 2.0))
     mission = Mission(
@@ -186,6 +188,7 @@ def test_waypoints_of_all_steps_are_counted():
     assert int(mission.waypoints_reached(state)) == 4
 
 
+@pytest.mark.slow
 def test_conditions_may_refer_to_sensors_and_actuators():
     read = {"charge": 0.4}
     for condition, holds in [

@@ -88,6 +88,7 @@ def flown(*errors, every=1, ticks=20):
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], samples)
 
 
+@pytest.mark.slow
 def test_a_sample_is_fresh_at_the_ticks_of_its_sensor_and_held_between():
     samples = flown(every=5)
     ticks = np.arange(20)
@@ -96,6 +97,7 @@ def test_a_sample_is_fresh_at_the_ticks_of_its_sensor_and_held_between():
     np.testing.assert_allclose(samples.measurement.stamp_s, ticks // 5 * 0.1 - 1.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_errors_are_applied_in_order_and_keep_the_ideal():
     plain = flown(Factor(3.0), Offset())
     offset = plain.measurement.stamp_s - 3.0 * (plain.ideal.stamp_s - 1.0)
@@ -107,6 +109,7 @@ def test_errors_are_applied_in_order_and_keep_the_ideal():
     np.testing.assert_allclose(plain.ideal.stamp_s, np.arange(20) / 50.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_an_error_may_drop_a_sample():
     np.testing.assert_array_equal(flown(Offset()).fresh, np.arange(20) % 2 == 0)
     # every tenth tick is a sample that went on

@@ -37,6 +37,7 @@ def require_rows_of_log(columns, world, table, least=5):
     assert found >= least
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1, 7, 40])
 def test_each_world_flies_bit_for_bit_as_alone(simulation, count):
     batch = simulation.batch(count, seed=SEED)
@@ -46,6 +47,7 @@ def test_each_world_flies_bit_for_bit_as_alone(simulation, count):
         require_rows_of_log(recorded, world, log.tables["pelican"])
 
 
+@pytest.mark.slow
 def test_unrecorded_steps_lead_to_the_same_state(simulation):
     advanced, recorded = simulation.batch(20, seed=SEED), simulation.batch(20, seed=SEED)
     advanced.advance(3)
@@ -101,6 +103,7 @@ def test_worlds_of_many_vehicles_have_the_bits_of_one():
         require_rows_of_log(columns, 2, log.tables[name])
 
 
+@pytest.mark.slow
 def test_what_one_engine_lacks_the_other_flies_and_the_batch_says_why():
     batch = kw.load("flock-8", engine="xla").batch(2)
     assert batch.engine == "xla"

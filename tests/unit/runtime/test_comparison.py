@@ -46,6 +46,7 @@ def trials(scenario):
     return compare(scenario, ["position", "euler-attitude"], seeds=2, noise=noise)
 
 
+@pytest.mark.slow
 def test_each_controller_is_flown_with_each_seed_from_the_scenarios_on(trials):
     flown = [(trial.controllers, trial.seed) for trial in trials]
     assert flown == [(name, seed) for name in ("position", "euler-attitude") for seed in (7, 8)]
@@ -69,6 +70,7 @@ def test_the_scenarios_controllers_and_gains_are_kept_if_they_fit(scenario):
     assert type(attitude) is EulerAttitude
 
 
+@pytest.mark.slow
 def test_without_noise_the_scenarios_estimator_is_kept(scenario):
     (trial,) = compare(scenario, ["position"], overrides=["time.duration_s=0.1"])
     np.testing.assert_array_equal(trial.table.part(("estimate.x_m",)), trial.table.part(("x_m",)))
@@ -82,6 +84,7 @@ def test_overrides_are_a_mapping_or_a_list(scenario):
     assert flown[0] == flown[1]
 
 
+@pytest.mark.slow
 def test_overrides_change_what_is_fixed_in_flight(scenario):
     overrides = {"time.duration_s": 0.1, "time.rate_hz": 200}
     (trial,) = compare(kw.Scenario.load(scenario), ["position"], overrides=overrides)

@@ -52,6 +52,7 @@ def with_gpu(monkeypatch):
     monkeypatch.setattr(jax, "default_backend", lambda: "gpu")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("with_gpu")
 def test_batches_of_a_host_with_a_gpu_fly_by_xla():
     batch = kw.load("hover-pelican", precision="float32").batch(2)
@@ -61,6 +62,7 @@ def test_batches_of_a_host_with_a_gpu_fly_by_xla():
     assert many.reason == "JAX computes on a GPU"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("with_gpu")
 def test_a_requested_engine_counts_and_single_flights_stay_on_processors():
     simulation = kw.load("hover-pelican", engine="simd")

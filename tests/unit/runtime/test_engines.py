@@ -31,6 +31,7 @@ def no_compiling(monkeypatch):
     return lambda: monkeypatch.setattr(simd, "compile_jaxpr", refuse)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_besides(["hover-pelican", "cruise-strider"], SCENARIOS))
 def test_both_engines_fly_alike(name):
     logs = [kw.load(name, engine=engine).run(1.0) for engine in ENGINES]
@@ -62,6 +63,7 @@ def many_pelicans(count, precision, engine=None):
     return kw.load("hover-pelican", given, precision=precision, engine=engine).run(0.5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("precision", "tolerance"),
     [("float32", 1e-4), pytest.param("float64", 1e-9, marks=pytest.mark.slow)],
@@ -101,6 +103,7 @@ def test_gains_are_changed_without_compiling(no_compiling):
     assert (numbers(before)["pelican"] != numbers(after)["pelican"]).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_the_command_line_flies_by_an_engine(engine, tmp_path):
     out = tmp_path / "run"

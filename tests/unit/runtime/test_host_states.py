@@ -58,6 +58,7 @@ def numbers(leaf):
     return jax.random.key_data(leaf) if jnp.issubdtype(leaf.dtype, jax.dtypes.prng_key) else leaf
 
 
+@pytest.mark.slow
 def test_a_flight_continues_from_a_restored_state_with_the_same_bits():
     scenario = flown(Integrating())
     one, other = kw.Simulation(scenario), kw.Simulation(scenario)

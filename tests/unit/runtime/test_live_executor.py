@@ -134,6 +134,7 @@ def test_groups_sensors_estimators_and_gusts_equal_those_of_a_run(flock):
 # commands
 
 
+@pytest.mark.slow
 def test_a_command_holds_until_guidance_resumes(drone):
     drone.fly(0.1)
     drone.executor.command("drone", HoldCommand(PositionYaw(Vec3(2.0, 1.0, 11.0), 0.5)))
@@ -198,6 +199,7 @@ def test_a_path_does_not_start_before_it_is_flown(drone):
 # maneuvers, flown
 
 
+@pytest.mark.slow
 def test_go_to_follows_a_line_within_its_speed(drone):
     drone.fly(4.0)
     drone.executor.command("drone", go_to(np.array([3.0, 4.0, 10.0]), 0.0, 1.0))
@@ -210,6 +212,7 @@ def test_go_to_follows_a_line_within_its_speed(drone):
     np.testing.assert_allclose(way[-1, :3], [3.0, 4.0, 10.0], atol=0.05)
 
 
+@pytest.mark.slow
 def test_hold_attitude_keeps_angles_and_height(drone):
     drone.executor.command("drone", HoldAttitude(0.0, radians(3.0), radians(20.0), 11.0))
     rows = drone.flown(4.0, "drone", "z_m", "qw", "qx", "qy", "qz", "vx_mps")
@@ -245,6 +248,7 @@ def test_motors_off_is_a_fall(drone):
     assert drone.flown(1.0, "drone", "vz_mps")[-1, 0] < -4.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command_type", [VelocityYawRate, BodyVelocityYawRate])
 def test_a_stick_flies_and_turns_a_vehicle_that_accepts_accelerations(drone, command_type):
     drone.fly(0.1)
@@ -454,6 +458,7 @@ def test_an_ended_flight_starts_no_more_builds(busy):
 # failures
 
 
+@pytest.mark.slow
 def test_a_motor_stops_and_starts_again(flock):
     executor, program = flock.executor, flock.executor.latest
     flock.fly(0.1)
@@ -604,6 +609,7 @@ def errand(make_flight):
     return flight
 
 
+@pytest.mark.slow
 def test_a_step_of_a_mission_begins_on_request(errand):
     errand.begin()
     errand.fly(0.1)
@@ -664,6 +670,7 @@ def test_a_vehicle_with_modes_flies_commands_as_mode_commands(make_flight):
 # placed
 
 
+@pytest.mark.slow
 def test_a_placed_vehicle_is_reset_there_and_its_guidance_continues(flock):
     executor = flock.executor
     flock.fly(2.0)
@@ -678,6 +685,7 @@ def test_a_placed_vehicle_is_reset_there_and_its_guidance_continues(flock):
     np.testing.assert_allclose(there, [0.0, 9.0, 5.0], atol=0.7)  # in gusts
 
 
+@pytest.mark.slow
 def test_a_lost_vehicle_flies_again_when_placed(flock):
     flock.executor.command("tern-1", HoldCommand(MotorsOff()))
     assert flock.flown(5.0, "tern-1", "status")[-1, 0] > 0.0

@@ -19,6 +19,7 @@ def gusty():
     return Simulation(load_scenario("hover-angle-velocity", changes))
 
 
+@pytest.mark.slow
 def test_an_untouched_live_flight_equals_a_run(gusty):
     executor = LiveExecutor(gusty.scenario, gusty.program.layout, RealTimeClock(inf))
     with executor:

@@ -69,6 +69,7 @@ def test_the_log_has_each_vehicle_over_the_time_it_flew(flown):
     assert [*log.summary["vehicles"]] == ["drone", "gull"]
 
 
+@pytest.mark.slow
 def test_an_added_vehicle_flies_as_from_the_beginning(flown):
     _, log = flown
     alone = {"name": "alone", "time": {"rate_hz": 200, "duration_s": 0.2}}

@@ -90,6 +90,7 @@ def column(flight, vehicle, name):
 # rows
 
 
+@pytest.mark.slow
 def test_rows_are_from_tick_zero_to_the_last_tick(usual):
     rows, outcome, _ = usual
     # 12 s are more than one block of 500 steps

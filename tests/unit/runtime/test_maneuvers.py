@@ -75,6 +75,7 @@ def test_a_position_is_held():
 # takeoff
 
 
+@pytest.mark.slow
 def test_a_takeoff_climbs_by_its_height_and_hovers():
     maneuver, height_m = take_off(2.0), 3.0
     for time_s in np.arange(0.0, 8.0, BLOCK_S):
@@ -105,6 +106,7 @@ def descend(maneuver, stands_m, seconds=40.0, from_m=3.0):
     return height_m, time_s
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stands_m", [0.1, 2.2])
 def test_motors_stop_after_touchdown_at_any_height(stands_m):
     maneuver = Landing(Land(landing_height_world_m=0.1), "lands")
@@ -122,6 +124,7 @@ def test_a_vehicle_that_hovers_without_touching_anything_keeps_its_motors():
         assert not isinstance(command, MotorsOff)
 
 
+@pytest.mark.slow
 def test_a_touch_in_passing_is_no_landing():
     maneuver = Landing(Land(landing_height_world_m=0.1), "lands")
     maneuver.command(now(0.0, (1.0, 2.0, 3.0), touching=True), CAPABILITIES)

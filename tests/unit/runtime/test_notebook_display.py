@@ -109,6 +109,7 @@ def test_a_log_shows_its_end_and_the_results_of_vehicles(simulation):
     assert picture["image/png"].startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_log_without_summary_shows_its_rows(simulation):
     bare = Log(simulation.run().tables, complete=False)
     rows = shown(bare).rows

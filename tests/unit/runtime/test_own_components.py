@@ -116,6 +116,7 @@ def step_often(simulation, steps=60):
         simulation.step()
 
 
+@pytest.mark.slow
 def test_all_roles_fly_and_are_logged(own):
     log = own.run(duration_s=1.0)
     assert log.summary["status"] == "completed"
@@ -137,6 +138,7 @@ def test_all_roles_fly_and_are_logged(own):
     np.testing.assert_allclose([t_s for t_s, *_ in AlphaBeta.seen][:101], np.arange(101) / 100)
 
 
+@pytest.mark.slow
 def test_the_same_seed_has_the_same_bits(own):
     frames = [own.run(seed=seed).frame("h") for seed in (1, 2, 1)]
     assert frames[0].equals(frames[2])
@@ -144,6 +146,7 @@ def test_the_same_seed_has_the_same_bits(own):
     assert abs(frames[0][name][0] - frames[1][name][0]) > 1e-6
 
 
+@pytest.mark.slow
 def test_the_log_of_steps_is_that_of_a_run(own):
     flown = own.run(duration_s=0.5).tables["h"]
     own.reset()
@@ -158,6 +161,7 @@ def test_the_log_of_steps_is_that_of_a_run(own):
     assert len(AlphaBeta.seen) > seen
 
 
+@pytest.mark.slow
 def test_a_log_calls_no_component_of_the_flight():
     class Counting(Climb):
         def __init__(self):
@@ -191,6 +195,7 @@ def test_a_log_ends_a_step_earlier_where_a_component_cannot_be_copied():
     assert len(simulation.log().column("h", "time_s")) == 5
 
 
+@pytest.mark.slow
 def test_steps_fly_as_a_run_however_often_they_are_looked_at(own):
     flown = own.run().frame("h")
     seen = [own.reset(seed=0)["h"]]
@@ -208,6 +213,7 @@ def test_steps_fly_as_a_run_however_often_they_are_looked_at(own):
     assert len(AlphaBeta.seen) <= 102 + 62
 
 
+@pytest.mark.slow
 def test_two_simulations_are_stepped_in_turn():
     shared = scenario(**all_three())
     one, other = kw.Simulation(shared), kw.Simulation(shared)
@@ -222,6 +228,7 @@ def test_two_simulations_are_stepped_in_turn():
     assert heights[0] == heights[1]
 
 
+@pytest.mark.slow
 def test_a_flight_continues_from_restored_states(own):
     state, seen = own.init(kw.seed_key(4)), []
     for tick in range(70):
@@ -252,6 +259,7 @@ def test_states_of_two_flights_are_not_advanced_in_turn(own):
         advance_in_turn()
 
 
+@pytest.mark.slow
 def test_guidance_that_a_command_replaces_goes_on_afterwards(own):
     own.reset()
     for tick in range(40):
@@ -259,6 +267,7 @@ def test_guidance_that_a_command_replaces_goes_on_afterwards(own):
         own.step({"h": command} if 10 <= tick < 20 else {})
 
 
+@pytest.mark.slow
 def test_a_sensor_that_nothing_reads_is_called_at_its_rate():
     class Count:
         rate_hz = 100
@@ -328,6 +337,7 @@ class JaxHold(kw.AbstractGuidance):
         return state, kw.PositionYaw(kw.Vec3(0.0, 0.0, 2.0), 0.0)
 
 
+@pytest.mark.slow
 def test_components_in_jax_need_no_registration():
     entry = {
         "sensors": {"sonar": JaxSonar(0.5)},
@@ -350,6 +360,7 @@ def failing(base, returned=None):
     return Failing()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("role", slow_besides(["sonar"], ["sonar", "estimator", "guidance"]))
 def test_an_exception_ends_the_flight_with_its_place(role):
     parts = all_three()
@@ -386,6 +397,7 @@ class Leaving(Climb):
         return super().update(t_s, estimate)
 
 
+@pytest.mark.slow
 def test_an_exit_is_a_failure_with_its_place():
     simulation = kw.Simulation(scenario(guidance=Leaving(SystemExit(3))))
     simulation.reset()
@@ -393,6 +405,7 @@ def test_an_exit_is_a_failure_with_its_place():
         step_often(simulation)
 
 
+@pytest.mark.slow
 def test_an_interrupt_in_a_component_is_one_of_the_program():
     simulation = kw.Simulation(scenario(guidance=Leaving(KeyboardInterrupt())))
     simulation.reset()
@@ -490,10 +503,12 @@ def test_batches_and_linear_models_are_refused_by_the_class(own):
         kw.linearize(own.scenario, at_s=0.1)
 
 
+@pytest.mark.slow
 def test_a_trim_counts_dynamics_alone(own):
     assert kw.trim(own.scenario.vehicles["h"]).command is not None
 
 
+@pytest.mark.slow
 def test_a_live_flight_goes_on_through_a_change():
     flight = SteppedFlight(scenario(**all_three()))
     AlphaBeta.seen.clear()
@@ -507,6 +522,7 @@ def test_a_live_flight_goes_on_through_a_change():
     flight.executor.__exit__()
 
 
+@pytest.mark.slow
 def test_single_precision_flies():
     simulation = kw.Simulation(scenario(0.1, **all_three()), precision="float32")
     assert simulation.run().summary["status"] == "completed"
@@ -526,6 +542,7 @@ def test_each_vehicle_has_its_own():
     assert first["sensor.sonar.range_m"][0] != second["sensor.sonar.range_m"][0]
 
 
+@pytest.mark.slow
 def test_it_does_not_change_what_a_sensor_beside_it_measures():
     alone = kw.Simulation(scenario(0.1, sensors={"imu": "imu"})).run().frame("h")
     beside = kw.Simulation(scenario(0.1, sensors={"imu": "imu", "sonar": Sonar()})).run()

@@ -79,6 +79,7 @@ def spring():
     return kw.Simulation(scenario([Recorded()]))
 
 
+@pytest.mark.slow
 def test_lees_controller_in_numpy_flies_as_the_one_in_jax():
     logs = [
         kw.Simulation(scenario([one], CURVE, 2.0, model="hummingbird")).run()
@@ -90,6 +91,7 @@ def test_lees_controller_in_numpy_flies_as_the_one_in_jax():
     np.testing.assert_allclose(mine[columns], lee[columns], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_update_is_called_at_its_own_rate_with_the_time(spring):
     Recorded.calls.clear()
     log = spring.run()
@@ -108,6 +110,7 @@ def test_flights_begin_anew_with_the_same_bits(spring):
     assert Recorded.calls[0][1] == 1
 
 
+@pytest.mark.slow
 def test_steps_of_python_fly_as_a_run_and_observing_calls_nothing(spring):
     flown = spring.run().frame("h")
     Recorded.calls.clear()
@@ -119,6 +122,7 @@ def test_steps_of_python_fly_as_a_run_and_observing_calls_nothing(spring):
     assert seen.truth.position_world_m.x == pytest.approx(flown["x_m"][100], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_command_below_the_controller_skips_it_and_it_begins_anew(spring):
     spring.reset()
     for tick in range(30):
@@ -127,6 +131,7 @@ def test_a_command_below_the_controller_skips_it_and_it_begins_anew(spring):
     assert [count for _, count, _ in Recorded.calls] == [1, 2, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_former_state_is_refused(spring):
     former = state = spring.init(kw.seed_key(0))
     for tick in range(16):
@@ -166,6 +171,7 @@ def test_two_simulations_of_a_scenario_are_stepped_in_turn():
     assert [count for _, count, _ in Recorded.calls][-1] == 6
 
 
+@pytest.mark.slow
 def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
     simulation = kw.Simulation(scenario([Failing()]))
     log = simulation.run()
@@ -186,6 +192,7 @@ def test_an_exception_ends_the_flight_with_its_place_and_what_was_flown():
     simulation.step()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("returned", "message"),
     [
@@ -235,6 +242,7 @@ def test_numbers_reach_the_controller_in_double_precision(spring):
     assert any(float(np.float32(number)) != number for number in estimates[2:])
 
 
+@pytest.mark.slow
 def test_batches_and_gradients_are_refused(spring):
     with jax.enable_x64(True):
         state = spring.init(kw.seed_key(0))
@@ -252,6 +260,7 @@ def test_batches_and_gradients_are_refused(spring):
             jax.grad(height)(0.0)
 
 
+@pytest.mark.slow
 def test_the_vehicles_numbers_are_given_at_the_start():
     class Given(Recorded):
         seen: ClassVar[list] = []
@@ -266,6 +275,7 @@ def test_the_vehicles_numbers_are_given_at_the_start():
     assert vehicle.gravity_mps2 == 9.81
 
 
+@pytest.mark.slow
 def test_declared_command_types_need_no_trial():
     class Declared(Recorded):
         consumes = kw.PositionYaw
@@ -291,6 +301,7 @@ def test_a_controller_after_another_takes_its_command():
     assert cascade[:2] == ["Position", "Attitude"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("declared", slow_besides([True], [True, False]))
 def test_another_command_type_of_as_many_numbers_ends_the_flight(declared):
     class Changing:
@@ -383,6 +394,7 @@ class Spring(kw.AbstractController):
         return state, kw.AccelerationYaw(pull, 0.0)
 
 
+@pytest.mark.slow
 def test_a_component_in_jax_flies_as_plain_python_does(spring):
     log = kw.Simulation(scenario([Spring()])).run()
     plain = spring.run().frame("h")
@@ -397,6 +409,7 @@ def test_a_registered_component_of_python_is_written_by_its_name():
     assert kw.Scenario.load(built.document.data).vehicles["h"].cascade[0].component == Position()
 
 
+@pytest.mark.slow
 def test_gains_of_another_controller_change_beside_an_own_one(spring):
     simulation = kw.Simulation(scenario([Recorded()], model="hummingbird"))
     simulation.reset()

@@ -40,6 +40,7 @@ def flown(overrides=None):
     return kw.load(SCENARIO, overrides or {}).run(0.2).tables["hummingbird"].values
 
 
+@pytest.mark.slow
 def test_a_later_process_compiles_nothing_and_flies_the_same_bits(compilations, later_process):
     first = flown()
     assert compilations
@@ -65,6 +66,7 @@ def test_a_later_process_does_not_trace_the_state(compilations, later_process, m
     np.testing.assert_array_equal(flown(), first)
 
 
+@pytest.mark.slow
 def test_another_structure_is_compiled(compilations, later_process):
     flown()
     compilations.clear()
@@ -73,6 +75,7 @@ def test_another_structure_is_compiled(compilations, later_process):
     assert compilations
 
 
+@pytest.mark.slow
 def test_without_a_cache_each_process_compiles(compilations, later_process, monkeypatch):
     monkeypatch.setenv(code_cache.FOLDER_VARIABLE, "off")
     for _ in range(2):

@@ -165,6 +165,7 @@ def test_a_file_cut_off_anywhere_holds_a_prefix(tmp_path):
     assert set(found) == {-1, 0, 20, 40, 60, 80, 100}
 
 
+@pytest.mark.slow
 def test_a_file_with_any_byte_changed_is_read_or_refused(tmp_path):
     record(tmp_path, blocks=2, rows_per_block=5)
     whole = (tmp_path / "log.mcap").read_bytes()
@@ -322,6 +323,7 @@ def test_logs_rewritten_by_other_tools_are_read(tmp_path, options):
     assert Log.read(tmp_path).values("a").tobytes() == recorded.tobytes()
 
 
+@pytest.mark.slow
 def test_thirty_thousand_rows_are_recorded_and_read_in_well_under_a_second_each(tmp_path):
     columns = ("time_s", *(f"c{k}" for k in range(39)))
     blocks = [rows(1000, start=1000 * k, columns=40) for k in range(30)]

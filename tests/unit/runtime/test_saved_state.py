@@ -107,6 +107,7 @@ def refusal(simulation, path):
 # contents
 
 
+@pytest.mark.slow
 def test_a_state_is_a_numpy_archive_with_a_header(hover, saved):
     found = arrays(saved)
     header = json.loads(found.pop("header").tobytes())
@@ -127,6 +128,7 @@ def test_a_restored_flight_is_at_its_time(hover, saved):
     np.testing.assert_allclose(times, [0.06, 0.08])
 
 
+@pytest.mark.slow
 def test_what_a_restored_flight_has_done_before_is_no_event_again(tmp_path):
     tour = {"type": "waypoints", "positions_world_m": [[0, 0, 10], [0, 0, 10], [9, 0, 10]]}
     simulation = kw.load("hover-pelican", overrides={"vehicles.pelican.guidance": tour})
@@ -178,6 +180,7 @@ def test_a_truncated_file_is_refused(hover, saved, part):
     assert "is damaged" in refusal(hover, saved)
 
 
+@pytest.mark.slow
 def test_damage_anywhere_is_refused_or_without_effect(hover, saved):
     content = saved.read_bytes()
     whole = read_state(saved, hover._stepper._program.shape)[1]
@@ -195,6 +198,7 @@ def test_damage_anywhere_is_refused_or_without_effect(hover, saved):
         assert "\n" not in message
 
 
+@pytest.mark.slow
 def test_a_compressed_archive_is_refused_before_it_is_unpacked(hover, saved):
     assert "holds" in refusal(hover, rewritten(saved, compression=zipfile.ZIP_DEFLATED))
     # a gigabyte of zeros in a megabyte
@@ -291,6 +295,7 @@ def test_an_additional_leaf_is_refused(hover, saved):
     assert "it has groups[1]" in refusal(hover, rewritten(saved, **extra))
 
 
+@pytest.mark.slow
 def test_the_state_of_another_scenario_is_refused(hover, saved):
     for other in ("keep-spot", "hover-hummingbird"):
         simulation = kw.load(other)
@@ -383,6 +388,7 @@ def test_what_a_file_cannot_hold_is_named(tmp_path, kept):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_controller_without_a_state_is_not_saved(tmp_path):
     class Forgetful(Counting):
         state = None

@@ -28,6 +28,7 @@ def flown(program, packed, columns):
     return rows[0][:, :, list(columns[0])].reshape(STEPS, -1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -31,6 +31,7 @@ def rows(log):
     return log.values("drone")
 
 
+@pytest.mark.slow
 def test_restarts_repeat_the_flight_with_the_same_seed_only(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     first = session.fly(tmp_path)
@@ -68,6 +69,7 @@ def test_another_seed_draws_anew_and_the_same_one_does_not(tmp_path):
     session.close()
 
 
+@pytest.mark.slow
 def test_a_restart_applies_all_changes_even_those_not_flown(scenario, tmp_path):
     session = Session(scenario, RealTimeClock(inf))
     calm = session.fly(tmp_path)

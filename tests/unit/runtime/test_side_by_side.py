@@ -43,6 +43,7 @@ def assert_equal(log, alone):
     assert one == two
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("precision", "count"), [("float64", 10), ("float32", 16)])
 def test_flights_have_the_bits_of_flights_alone(precision, count):
     given = drawn(count, NARROW, precision)

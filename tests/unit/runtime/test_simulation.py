@@ -124,6 +124,7 @@ def test_names_and_step_are_those_of_the_scenario(pair):
 # observing
 
 
+@pytest.mark.slow
 def test_an_observation_is_made_of_plain_numbers(pair):
     seen = pair.reset(seed=1)["pelican-2"]
     assert seen.time_s == 0.0
@@ -139,6 +140,7 @@ def test_the_first_observation_is_the_start(pair):
     assert truth.euler_world_from_body.yaw_rad == np.pi / 2
 
 
+@pytest.mark.slow
 def test_time_goes_on_by_a_step(pair):
     pair.reset()
     pair.step()
@@ -158,6 +160,7 @@ def test_another_seed_is_another_flight(pair):
     assert flown_by_hand(pair, seed=1) != flown_by_hand(pair, seed=2)
 
 
+@pytest.mark.slow
 def test_a_lost_vehicle_is_no_longer_valid():
     changes = {"vehicles.pelican.sensors": {}, "vehicles.pelican.estimator": "truth"}
     simulation = kw.load("keep-spot", {"world.area.z_m": [9.999, 20]} | changes)
@@ -175,6 +178,7 @@ def test_a_lost_vehicle_is_no_longer_valid():
 # commanding
 
 
+@pytest.mark.slow
 def test_thrust_above_weight_climbs_and_below_it_sinks(pair):
     weight = 1.68 * 9.81
     attitude = kw.Quaternion.from_euler(kw.EulerZYX(0.0, 0.0, np.pi / 2))
@@ -249,6 +253,7 @@ def test_an_invalid_command_is_refused_in_one_sentence(pair, commands, message):
         pair.step(commands)
 
 
+@pytest.mark.slow
 def test_rotors_are_commanded_one_by_one(crazyflie):
     crazyflie.reset()
     for _ in range(50):
@@ -293,6 +298,7 @@ def test_a_native_command_outside_the_vehicles_bounds_is_refused(pair, field, va
         pair.step(written(level, field, value))
 
 
+@pytest.mark.slow
 def test_a_pure_command_is_limited_to_the_vehicles_bounds(pair):
     wild = kw.AttitudeThrottle(5.0, -5.0, 3.0, 9.0, 100.0)
 
@@ -330,6 +336,7 @@ def test_commands_without_names_are_refused():
         command_values(THERE, {})
 
 
+@pytest.mark.slow
 def test_a_command_may_be_written_in_numpy_and_lists(pair):
     pair.reset()
     pair.step({"pelican-1": THERE})
@@ -345,6 +352,7 @@ def test_a_command_may_be_written_in_numpy_and_lists(pair):
 # running
 
 
+@pytest.mark.slow
 def test_a_run_gives_a_log_with_its_summary(pair):
     log = pair.run(duration_s=1.0, seed=3)
     assert log.names == ("pelican-1", "pelican-2")
@@ -382,6 +390,7 @@ def test_single_precision_flies_nearly_the_same():
     assert np.allclose(single.values("pelican")[:, 1:4], double.values("pelican")[:, 1:4], atol=0.1)
 
 
+@pytest.mark.slow
 def test_flags_of_measurements_are_true_or_false(seen_by_the_pelican):
     assert seen_by_the_pelican.measurements["gnss"].valid is True
     assert seen_by_the_pelican.fresh["gnss"] is True
@@ -426,6 +435,7 @@ def test_repeated_simulations_leave_no_memory_behind():
     assert [one for one in left if one() is not None] == []
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_pure_functions_compute_in_double_precision_in_jax_mode_of_single():
     simulation = kw.load(
@@ -447,6 +457,7 @@ def test_the_number_of_satellites_is_an_integer(seen_by_the_pelican):
     assert isinstance(tracked, int)
 
 
+@pytest.mark.slow
 def test_steps_warn_that_they_do_not_end_with_the_guidance():
     simulation = kw.load("waypoint-tour", {"time": {"rate_hz": 50, "until_done": True}})
     with pytest.warns(UserWarning, match="until_done has no effect on step"):

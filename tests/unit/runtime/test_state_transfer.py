@@ -86,6 +86,7 @@ def test_vehicles_that_change_groups_keep_their_states(flown):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_states_of_added_components_start_fresh(flown):
     one, state = flown
     two = fleet("vehicles.auk.sensors={below: ultrasonic}")

@@ -112,6 +112,7 @@ def test_the_log_of_a_whole_loop_is_that_of_a_run(windy):
     assert log.column("gull", "sensor.below.fresh").sum() > 0
 
 
+@pytest.mark.slow
 def test_a_log_may_be_made_in_the_middle_and_again_later(windy):
     windy.reset(seed=3)
     for _ in range(STEPS // 2):
@@ -145,6 +146,7 @@ def test_a_log_before_the_first_step_has_the_start(windy):
     assert log.column("gull", "z_m")[0] == 3.0
 
 
+@pytest.mark.slow
 def test_commands_in_steps_are_in_the_log(windy):
     windy.reset()
     for _ in range(20):
@@ -164,6 +166,7 @@ def test_commands_in_steps_are_in_the_log(windy):
     np.testing.assert_array_equal(log.column("tern-2", "setpoint.position_z_world_m"), 11.0)
 
 
+@pytest.mark.slow
 def test_a_flight_that_is_not_recorded_has_no_log(windy):
     windy.reset(record=False)
     windy.step()
@@ -207,6 +210,7 @@ def test_a_task_has_the_return_of_a_run():
     assert "changed beside its commands" in unknown["reason"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [True, False])
 def test_a_lost_vehicle_ends_a_loop_where_the_scenario_says_so(windy, strict, ends):
     simulation = strict if ends else windy
@@ -242,6 +246,7 @@ def test_a_loop_ends_at_the_scenarios_duration(windy):
 # observations
 
 
+@pytest.mark.slow
 def test_observations_are_computed_when_they_are_read(windy, monkeypatch):
     windy.reset()
     looked = []
@@ -310,6 +315,7 @@ def test_the_log_begins_again_at_a_state_of_another_time(windy):
     np.testing.assert_allclose(times, [0.0, 0.1, 0.2])
 
 
+@pytest.mark.slow
 def test_a_state_of_other_vehicles_is_refused(windy, strict):
     other = kw.load(WINDY, {"vehicles.tern.count": 3})
     with pytest.raises(
@@ -422,6 +428,7 @@ def log(windy):
     return stepped(windy, STEPS)
 
 
+@pytest.mark.slow
 def test_a_saved_log_is_read_again(log, tmp_path):
     log.save(tmp_path / "there")
     again = kw.Log.read(tmp_path / "there")
@@ -477,6 +484,7 @@ def test_a_saved_flight_with_a_data_file_is_flown_again(tmp_path):
     assert len(files) == 1
 
 
+@pytest.mark.slow
 def test_run_writes_the_folder_of_its_log(windy, tmp_path):
     times = []
     log = windy.run(duration_s=2, seed=9, out=tmp_path / "out", progress=times.append)

@@ -46,6 +46,7 @@ def swept(folder, vary=None, **others):
     return kw.sweep("hover-pelican", vary or VARIED, out=folder, **given)
 
 
+@pytest.mark.slow
 def test_a_row_has_what_varied_what_was_drawn_and_the_summary(tmp_path):
     table = swept(tmp_path / "s").table
     assert table["run"].tolist() == [*range(6)]
@@ -70,6 +71,7 @@ def test_any_run_is_flown_again_alone_to_the_same_bits(tmp_path):
     assert row[f"{START}.0"] == log.summary["drawn"][START][0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [60, pytest.param(1000, marks=pytest.mark.slow)])
 def test_many_runs_compile_once(tmp_path, monkeypatch, count):
     compiled = []
@@ -91,6 +93,7 @@ def test_the_rows_do_not_depend_on_the_workers(tmp_path, count):
     pd.testing.assert_frame_equal(one.table, many.table)
 
 
+@pytest.mark.slow
 def test_a_sweep_that_was_cut_off_flies_what_is_missing(tmp_path, monkeypatch):
     folder = tmp_path / "s"
     added = []
@@ -210,6 +213,7 @@ def test_each_log_of_flights_side_by_side_has_the_row_of_its_own_run(tmp_path, m
         assert results.table["pelican.distance_m"][number] == distance_m
 
 
+@pytest.mark.slow
 def test_overrides_change_what_is_fixed_in_flight(tmp_path):
     overrides = {**SHORT, "time.rate_hz": 200, "vehicles.pelican.count": 2}
     for scenario in ("hover-pelican", kw.Scenario.load("hover-pelican")):
@@ -254,6 +258,7 @@ def test_a_run_of_a_refused_combination_has_the_values_that_it_draws(tmp_path):
     assert len(set(results.table[f"{START}.2"])) == 1
 
 
+@pytest.mark.slow
 def test_controllers_are_swept_too(tmp_path):
     results = kw.sweep(
         *("goto-waypoint", {}),
@@ -372,6 +377,7 @@ def test_a_folder_without_a_sweep_or_with_another_format_is_refused(tmp_path):
         kw.resume_sweep(tmp_path / "s")
 
 
+@pytest.mark.slow
 def test_a_folder_of_a_sweep_allows_no_code_by_itself(tmp_path):
     (tmp_path / "mine.py").write_text(MINE)
     data = {
@@ -391,6 +397,7 @@ def test_a_folder_of_a_sweep_allows_no_code_by_itself(tmp_path):
     assert set(kw.resume_sweep(tmp_path / "s").table["status"]) == {"refused"}
 
 
+@pytest.mark.slow
 def test_runs_that_are_flown_again_have_the_logs_of_their_rows(tmp_path):
     results = swept(tmp_path / "s", seeds=6)
     logs = dict(kw.sweep_logs(tmp_path / "s", [2, 11, 3]))

@@ -61,6 +61,7 @@ def test_the_files_hold_the_tuned_scenario(tuned):
         kw.tune("eight-ar-drone", TWO, overrides=SLACK, out=tuned.folder)
 
 
+@pytest.mark.slow
 def test_residuals_have_the_slope_of_differences_and_the_norm_of_the_objective():
     scenario = kw.Scenario.load("eight-ar-drone", SLACK)
     space = SearchSpace(scenario, free_values(scenario, TWO))
@@ -86,6 +87,7 @@ def test_a_value_that_begins_at_zero_does_not_belong_to_the_structure():
     assert space.number_slopes(space.start, 0).max() == pytest.approx(100.0)
 
 
+@pytest.mark.slow
 def test_evolution_finds_what_has_no_derivative_and_repeats_itself(tmp_path):
     # the larger the eight, the longer the way
     free = {f"{DRONE}.guidance.amplitude_world_m.0": (1.0, 4.0)}
@@ -108,6 +110,7 @@ def test_evolution_finds_what_has_no_derivative_and_repeats_itself(tmp_path):
     assert results[0].seeds[1].value > results[0].seeds[0].value
 
 
+@pytest.mark.slow
 def test_failures_are_worse_than_any_error(tmp_path):
     # beyond a small start the drone is outside the flight area
     free = {f"{DRONE}.start.position_world_m.0": (0.0, 30.0)}
@@ -231,6 +234,7 @@ BRIEF = {**SHORT_HOVER, "overrides": {"time.duration_s": 0.1}}
 HOVER = "vehicles.pelican.controller"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "limits"), [("natural_frequency_radps", (1.5, 4)), ("integral_gain_per_s2", (0, 2))]
 )
@@ -257,6 +261,7 @@ def test_a_number_without_effect_has_no_gradient(tmp_path):
         kw.tune("hover-pelican", free, method="gradient", out=tmp_path / "t", **SHORT_HOVER)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("evaluations", [1, 3, 6])
 def test_no_more_candidates_are_flown_than_requested(tmp_path, evaluations):
     free = {f"{HOVER}.damping_ratio": (0.3, 2)}
@@ -272,6 +277,7 @@ def test_values_without_an_effect_stay_as_they_are(tmp_path):
     assert result.after == result.before
 
 
+@pytest.mark.slow
 def test_overrides_change_what_is_fixed_in_flight(tmp_path):
     overrides = {**BRIEF["overrides"], "time.rate_hz": 200}
     given = {"method": "cma-es", "evaluations": 1, "out": tmp_path / "t"}
@@ -309,6 +315,7 @@ def test_a_vehicle_that_is_lost_at_the_start_has_no_derivative(tmp_path):
         )
 
 
+@pytest.mark.slow
 def test_refused_candidates_are_counted_with_their_reason(tmp_path):
     free = {f"{HOVER}.damping_ratio": (-20, 2)}
     result = kw.tune(

@@ -53,6 +53,7 @@ def test_gains_set_before_a_flight_are_those_of_the_file(file):
         np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.slow
 def test_gains_set_in_flight_do_not_change_the_past(file):
     changed = kw.load(file)
     changed.reset()
@@ -107,6 +108,7 @@ def test_messages_speak_of_gains_and_not_of_the_command_line(file):
         kw.load(file).set_gains("tern", "position", damping_ratio=float("nan"))
 
 
+@pytest.mark.slow
 def test_controller_states_cannot_change_in_flight(file):
     simulation = kw.load(file)
     simulation.reset()

@@ -54,6 +54,7 @@ def test_some_environments_are_reset_and_the_others_go_on(env, batches):
     np.testing.assert_allclose(after.observation, after_theirs.observation, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_an_environment_has_the_same_bits_in_a_batch_of_any_size(env, batches):
     given = actions(env)
     whole = flown(batches["simd"], given)
@@ -62,6 +63,7 @@ def test_an_environment_has_the_same_bits_in_a_batch_of_any_size(env, batches):
         assert one[:, :3].tobytes() == other.tobytes()
 
 
+@pytest.mark.slow
 def test_states_of_both_engines_have_one_form(env, batches):
     for batch in batches.values():
         flown(batch, actions(env)[:5])

@@ -77,6 +77,7 @@ def alone():
     return flown("gull")
 
 
+@pytest.mark.slow
 def test_the_scenario_is_the_changed_one(flight):
     assert flight.names == ("tern", "gull")
     assert [*flight.observe()] == ["tern", "gull"]
@@ -105,6 +106,7 @@ def test_the_others_fly_the_same_bits_as_without_the_change(log, unchanged):
         np.testing.assert_array_equal(rows, unchanged.values(name)[: len(rows)])
 
 
+@pytest.mark.slow
 def test_an_added_vehicle_flies_as_from_the_beginning(log, alone):
     rows = log.values("gull")
     np.testing.assert_allclose(
@@ -112,6 +114,7 @@ def test_an_added_vehicle_flies_as_from_the_beginning(log, alone):
     )
 
 
+@pytest.mark.slow
 def test_an_observation_can_be_read_after_a_change():
     one = simulation("tern", "auk")
     seen = one.reset()
@@ -135,6 +138,7 @@ def test_tables_of_different_times_are_one_dataset(log):
     assert len(log.frame("gull")) == END - ADDED + 1
 
 
+@pytest.mark.slow
 def test_a_saved_log_has_all_vehicles(log, tmp_path):
     log.save(tmp_path / "run")
     read = kw.Log.read(tmp_path / "run")
@@ -175,6 +179,7 @@ def test_a_vehicle_that_cannot_be_removed_is_refused(flight):
         simulation("tern").remove_vehicle("tern")
 
 
+@pytest.mark.slow
 def test_the_vehicles_of_a_task_are_fixed():
     with pytest.raises(ScenarioError, match="the vehicles of a task are fixed"):
         kw.load("keep-spot").add_vehicle("late", tern(60))

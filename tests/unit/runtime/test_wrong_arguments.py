@@ -217,6 +217,7 @@ CALLS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", CALLS)
 def test_wrong_calls_are_explained(mistake, simulation):
     call, words = CALLS[mistake]

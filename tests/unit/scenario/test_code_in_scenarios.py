@@ -281,6 +281,7 @@ def in_roles(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_files_have_components_of_all_roles(in_roles, tmp_path):
     scenario = load_scenario(in_roles("[{type: stuck, at_s: 100}]"), allow_code=tmp_path)
     vehicle = scenario.vehicles["h"]

@@ -211,6 +211,7 @@ REBUILT = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REBUILT)
 def test_library_scenario_of_objects_is_that_of_its_file(name):
     built, read = REBUILT[name](), kw.Scenario.load(name)
@@ -220,6 +221,7 @@ def test_library_scenario_of_objects_is_that_of_its_file(name):
         assert getattr(built, part) == getattr(read, part), part
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_written_scenario_is_read_as_the_same_data(name):
     scenario = kw.Scenario.load(name)

@@ -102,6 +102,7 @@ WRONG = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", WRONG.values(), ids=WRONG)
 def test_anything_else_is_refused(scenario, text):
     with pytest.raises(KittiwakeError) as refused:
@@ -187,6 +188,7 @@ def mutated(value, chosen):
     return chosen.choice(ODD)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
 def test_odd_values_are_refused_in_words_or_fly(scenario, seed):
     chosen = random.Random(seed)

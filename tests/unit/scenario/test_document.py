@@ -548,6 +548,7 @@ def test_no_vehicle_can_be_set_where_there_are_none():
     assert "vehicles is 5" in override_refusal("vehicles.a.b=1", text="vehicles: 5")
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.text(), st.text())
 def test_no_override_raises_anything_but_a_scenario_error(path, value):
@@ -599,6 +600,7 @@ PLAIN = st.recursive(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.dictionaries(WORDS, PLAIN, max_size=4))
 def test_written_values_read_back_equal(data):

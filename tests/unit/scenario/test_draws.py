@@ -37,6 +37,7 @@ def flown(simulation, seed, steps=STEPS):
     return simulation.run(seed=seed, duration_s=(steps - 1) * simulation.dt_s)
 
 
+@pytest.mark.slow
 def test_draws_follow_their_distributions():
     own = scenario()
     draws = [drawn(own, seed).draws for seed in range(300)]
@@ -151,6 +152,7 @@ def test_a_check_finds_the_value_that_only_some_seeds_draw():
     check_draws(scenario())
 
 
+@pytest.mark.slow
 def test_worlds_whose_structure_differs_are_no_batch():
     flow = {"world.current": {"type": "uniform", "speed_mps": 0.2, "towards_deg": 20}}
     sometimes = {"world.current.speed_mps": {"choice": [0, 0.2]}}

@@ -21,6 +21,7 @@ def data_of(name):
     return read_document(library.FOLDER / f"{name}.yaml").data
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", library.names())
 def test_library_scenario_is_valid(validator, name):
     validator.validate(data_of(name))
@@ -61,6 +62,7 @@ def test_mistake_is_found(validator, path, value):
     assert not validator.is_valid(data)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value"),
     [

@@ -135,6 +135,7 @@ def test_link_fixed_to_the_world_keeps_its_own_axes(tmp_path):
     assert read_body(path, None).link == "base"
 
 
+@pytest.mark.slow
 def test_a_long_chain_without_mass_is_followed(tmp_path):
     path = tmp_path / "chain.urdf"
     joints = "".join(

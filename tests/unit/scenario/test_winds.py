@@ -116,6 +116,7 @@ def test_warns_of_a_plume_in_a_changing_wind(tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_flight_meets_each_wind_when_it_blows(tmp_path):
     log = Simulation(built(SUM, tmp_path)).run()
     columns = [log.column("tern", f"wind_{axis}_world_mps") for axis in "xy"]

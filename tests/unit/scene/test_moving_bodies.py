@@ -158,6 +158,7 @@ def flock(staged):
     return staged("hover-hummingbird", ROTORS, changes)
 
 
+@pytest.mark.slow
 def test_a_thousand_vehicles_are_few_batches(flock, placed):
     bodies = MovingBodies(flock)
     assert len(bodies.parts) <= 8

@@ -57,6 +57,7 @@ def test_cones_light_up_in_their_turn(ultrasonic_turns):
     assert seen == {True, False}
 
 
+@pytest.mark.slow
 def test_the_cone_of_a_head_ends_on_the_surface(surface_following):
     beams = SensorBeams(surface_following.flight)
     cones = beams.cones_at(surface_following.scene_state(-1))
@@ -102,6 +103,7 @@ def test_depths_along_the_axis_reach_farther_aside(hallway_ranging):
         assert np.isclose(along, depth, atol=1e-9).any()
 
 
+@pytest.mark.slow
 def test_a_camera_has_eight_edges(hallway_ranging):
     beams = SensorBeams(hallway_ranging.flight)
     assert beams.fields == 1

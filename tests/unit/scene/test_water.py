@@ -54,6 +54,7 @@ def test_the_mesh_faces_upwards(sea):
     assert (across[:, 2] > 0.0).all()
 
 
+@pytest.mark.slow
 def test_still_water_has_no_waves(staged):
     assert not has_waves(staged("cruise-otter"))
     assert has_waves(staged("otter-in-waves"))

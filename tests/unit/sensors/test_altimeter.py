@@ -41,6 +41,7 @@ def test_a_climb_shows_in_the_rate():
         assert float(found.height_rate_world_mps) == pytest.approx(1.5, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_qrsims_noise_is_three_millimeters_that_hardly_outlast_a_sample():
     off = series(Altimeter(), seen(CLIMBING), 2000, 200, DT_S).height_world_m - 10.0
     # innovation 0.003, memory e^-6 a sample
@@ -67,6 +68,7 @@ def test_a_slow_altimeter_drifts():
         assert abs(standard_errors_off(products, 0.25 * math.exp(-lag * 0.1 / 20.0))) < 3.0
 
 
+@pytest.mark.slow
 def test_single_precision_adds_little_to_the_rate(single_precision):
     high = seen(Start(Vec3(0.0, 0.0, 100.0)))
     found = series(Altimeter(), high, 2000, 50, DT_S).height_rate_world_mps[:, 1:]

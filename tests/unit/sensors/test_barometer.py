@@ -83,6 +83,7 @@ def test_single_precision_keeps_the_altitude_to_millimeters(single_precision):
         assert found == pytest.approx(altitude_m, abs=2e-3)
 
 
+@pytest.mark.slow
 def test_the_drift_is_stationary_and_decays_under_white_noise():
     barometer = Barometer(noise_pa=2.0, drift_pa=30.0, drift_time_s=10.0)
     off = series(barometer, at_pressure(9e4), 2000, 300, 0.5).pressure_pa - 9e4
@@ -94,6 +95,7 @@ def test_the_drift_is_stationary_and_decays_under_white_noise():
         assert abs(standard_errors_off(products, expected)) < 3.0
 
 
+@pytest.mark.slow
 def test_the_noise_of_a_sample_is_ten_centimeters():
     found = series(Barometer(), at_pressure(STANDARD_PA), 3000, 100, 0.02)
     steps = np.diff(found.altitude_m, axis=1)

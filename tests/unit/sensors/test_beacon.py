@@ -1,5 +1,6 @@
 import jax
 import numpy as np
+import pytest
 from tests.contract.operating_points import CRUISING
 from tests.contract.surroundings import PARTNER, to_measure
 
@@ -17,6 +18,7 @@ def apart(measured, true):
     return [getattr(measured, axis) - getattr(true, axis) for axis in "xyz"]
 
 
+@pytest.mark.slow
 def test_beacon_without_deviations_transmits_the_truth():
     beacon = Beacon(0.0, 0.0, 0.0)
     measured = messages(beacon)

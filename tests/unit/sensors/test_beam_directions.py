@@ -28,6 +28,7 @@ SENSORS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SENSORS)
 def test_a_ball_along_a_beam_is_measured_by_its_range(name):
     sensor = SENSORS[name]

@@ -57,6 +57,7 @@ def jumps(depth_m):
     return np.max(bends, axis=0) > 0.01
 
 
+@pytest.mark.slow
 def test_depths_are_those_of_our_own_rays():
     mount = Mount(Vec3(0.1, -0.05, 0.02), pitch_rad=1.2, yaw_rad=0.3)
     inputs = drawn(Start(Vec3(-0.5, -0.2, 2.5), 0.1, -0.15, 0.4), [BOX], [DECK])
@@ -121,6 +122,7 @@ def test_a_red_box_is_as_red_as_it_is_painted_and_lit():
     np.testing.assert_allclose(np.asarray(seen.color)[1, 1], expected, atol=SHADE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("pitch_rad", "yaw_rad"), [(0.0, 0.0), (0.4, 1.0), (math.pi / 2, 0.0)])
 def test_a_gimbal_keeps_the_picture_of_a_level_vehicle(pitch_rad, yaw_rad):
     mount = Mount(pitch_rad=pitch_rad, yaw_rad=yaw_rad)
@@ -143,6 +145,7 @@ def test_the_horizon_is_level_and_in_the_middle():
     np.testing.assert_array_equal(valid, (np.arange(16) >= 8)[:, None] & np.ones(20, bool))
 
 
+@pytest.mark.slow
 def test_depth_beyond_the_range_is_not_valid():
     seen = read(Camera(depth=True, max_range_m=1.9), drawn(looking_down(2.0)))
     assert not np.asarray(seen.valid).any()

@@ -103,6 +103,7 @@ def errors_of(samples):
     )
 
 
+@pytest.mark.slow
 def test_noise_is_white_independent_and_of_its_deviation():
     errors = errors_of(sampled(Noise(0.5)))
     # standard errors: of a deviation sigma / sqrt(2 n), of a correlation 1 / sqrt(n)
@@ -114,6 +115,7 @@ def test_noise_is_white_independent_and_of_its_deviation():
     assert np.abs(lagged).max() < 4 / np.sqrt(SAMPLES)
 
 
+@pytest.mark.slow
 def test_flags_and_counts_pass_untouched():
     samples = sampled(Noise(5.0), Quantization(0.3), Bias(7.0), samples=50)
     np.testing.assert_array_equal(samples.measurement.satellites, np.arange(50))
@@ -121,12 +123,14 @@ def test_flags_and_counts_pass_untouched():
     assert samples.fresh.all()
 
 
+@pytest.mark.slow
 def test_an_error_of_one_field_leaves_the_others():
     height, *velocity = errors_of(sampled(Noise(0.5, field="velocity_world_mps"), samples=50))
     assert (height == 0.0).all()
     assert np.std(velocity, axis=1).min() > 0.3
 
 
+@pytest.mark.slow
 def test_a_bias_is_the_offset_and_a_draw_that_stays():
     biases = errors_of(sampled_often(Bias(2.0, 0.5), samples=5, times=300))
     # rounding beside heights of half a meter
@@ -136,6 +140,7 @@ def test_a_bias_is_the_offset_and_a_draw_that_stays():
     assert drawn.std() == pytest.approx(0.5, abs=3 * 0.5 / np.sqrt(2 * drawn.size))
 
 
+@pytest.mark.slow
 def test_a_bias_without_a_time_constant_walks_at_random():
     walks = errors_of(sampled_often(Bias(walk_per_rts=0.3), samples=1001, times=50))
     walks = walks.reshape(200, 1001)
@@ -149,6 +154,7 @@ def test_a_bias_without_a_time_constant_walks_at_random():
     assert walks[:, -1].std() == pytest.approx(expected, abs=3 * error)
 
 
+@pytest.mark.slow
 def test_a_bias_with_a_time_constant_has_its_deviation_and_its_correlation():
     tau_s, k = 2.0, 0.3
     bias = Bias(walk_per_rts=k, time_constant_s=tau_s)
@@ -170,6 +176,7 @@ def test_latency_gives_each_sample_with_its_ideal_so_much_later():
     np.testing.assert_array_equal(samples.fresh, np.arange(20) >= 3)
 
 
+@pytest.mark.slow
 def test_samples_that_were_not_fresh_are_not_fresh_after_a_latency():
     lost = sampled(Dropout(0.5), samples=200).fresh
     # the seeds of errors follow from their place, which is the same
@@ -177,6 +184,7 @@ def test_samples_that_were_not_fresh_are_not_fresh_after_a_latency():
     np.testing.assert_array_equal(both[5:], lost[:-5])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [None, 6.0])
 def test_dropout_loses_its_share_in_bursts_of_its_length(length):
     fresh = sampled_often(Dropout(0.3, length), times=4).fresh
@@ -237,6 +245,7 @@ def test_one_field_alone_can_be_stuck():
     np.testing.assert_array_equal(said.valid, np.arange(50) % 2 == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [Bias(100.0), Noise(30.0, field="pressure_pa"), Stuck(0.0)])
 def test_the_altitude_of_a_barometer_follows_its_pressure(error):
     instrument = Instrument(Barometer(noise_pa=0.0, drift_pa=0.0), (error,))

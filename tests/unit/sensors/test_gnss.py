@@ -65,6 +65,7 @@ def distance(one, other):
 PLACES = [(0.0, 0.0, 0.0), (3.0, -4.0, 10.0), (-1200.0, 900.0, 300.0), (2e4, 5e4, 3000.0)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("mask_rad", [0.0872665, THROUGH_THE_EARTH])
 def test_fix_without_errors_is_the_truth(place, mask_rad):
@@ -75,6 +76,7 @@ def test_fix_without_errors_is_the_truth(place, mask_rad):
     assert distance(found.position_world_m, Vec3.of(place)) < 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "tolerance_m"), list(zip(PLACES, (1e-6, 1e-5, 1e-3, 0.2), strict=True))
 )
@@ -87,6 +89,7 @@ def test_fix_in_single_precision_is_good_to_a_millimeter_at_a_kilometer(
     assert distance(found.position_world_m, Vec3.of(place)) < tolerance_m
 
 
+@pytest.mark.slow
 def test_fix_is_that_of_some_periods_ago():
     places = [(float(i), 2.0 * i, 10.0) for i in range(5)]
     inputs = [seeing(sky_at(0.2 * i), place) for i, place in enumerate(places)]
@@ -145,6 +148,7 @@ def test_satellites_and_dilutions_are_those_of_the_geometry(mask_deg):
     np.testing.assert_allclose(dilutions, wanted, rtol=2e-5)
 
 
+@pytest.mark.slow
 def test_as_many_satellites_are_tracked_as_were_drawn_and_the_same_ones_all_the_time():
     receiver = Gnss(satellites_tracked=(10, 13), elevation_mask_rad=THROUGH_THE_EARTH)
     inputs = seeing(sky_at(0.0), (0.0, 0.0, 0.0))
@@ -160,6 +164,7 @@ def test_as_many_satellites_are_tracked_as_were_drawn_and_the_same_ones_all_the_
     assert len(dilutions) == 40
 
 
+@pytest.mark.slow
 def test_a_receiver_that_tracks_few_satellites_prefers_those_in_view():
     sky = sky_at(0.0)
     seen, *_ = geometry(sky, EXACT.elevation_mask_rad)
@@ -170,6 +175,7 @@ def test_a_receiver_that_tracks_few_satellites_prefers_those_in_view():
         assert found.satellites == 5
 
 
+@pytest.mark.slow
 def test_without_four_satellites_the_last_fix_is_held():
     sky = sky_at(0.0)
     seen, *_ = geometry(sky, EXACT.elevation_mask_rad)
@@ -196,6 +202,7 @@ def test_without_four_satellites_the_last_fix_is_held():
     np.testing.assert_allclose(speeds, 1.0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_satellites_in_one_plane_give_no_fix():
     angles = np.linspace(0.2, 2.9, 6)
     flat = 2.6e7 * np.stack([np.cos(angles), 0.0 * angles, np.sin(angles)], axis=1)
@@ -206,6 +213,7 @@ def test_satellites_in_one_plane_give_no_fix():
     assert np.isfinite([*np.asarray(found.position_world_m.array), found.pdop]).all()
 
 
+@pytest.mark.slow
 def test_receivers_own_noise_comes_out_as_the_dilutions_say():
     sky = sky_at(0.0)
     receiver = Gnss(noise_m=0.5, delay_periods=0)
@@ -244,10 +252,12 @@ def correlation_of_two(noise_m, runs=2000):
     return [np.corrcoef(getattr(one, axis), getattr(other, axis))[0, 1] for axis in ("x", "y", "z")]
 
 
+@pytest.mark.slow
 def test_receivers_close_together_err_alike():
     assert min(correlation_of_two(0.002)) > 0.95
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise_m", [0.3, 1.0])
 def test_noise_of_their_own_makes_receivers_err_less_alike(noise_m):
     shared, own = SecondOrderError().deviation_m ** 2, noise_m**2
@@ -273,6 +283,7 @@ def sines_of_elevation(time_s):
     return places[:, 2] / np.linalg.norm(places, axis=1)
 
 
+@pytest.mark.slow
 def test_a_fix_that_is_lost_as_a_satellite_sets_is_an_event():
     # the four highest, of which the mask hides the lowest one after 5 of 10 s
     now, later = sines_of_elevation(0.0), sines_of_elevation(5.0)
@@ -299,6 +310,7 @@ def test_a_fix_that_is_lost_as_a_satellite_sets_is_an_event():
     assert np.isfinite(frame.to_numpy()).all()
 
 
+@pytest.mark.slow
 def test_fixes_of_a_flight_in_single_precision_are_the_truth_without_errors():
     changes = {"vehicles.pelican.parameters": {"linear_noise_mps2": 0, "angular_noise_radps2": 0}}
     changes |= {"world.satellites.errors": "none", "vehicles.pelican.sensors.gnss.noise_m": 0}
@@ -311,6 +323,7 @@ def test_fixes_of_a_flight_in_single_precision_are_the_truth_without_errors():
         np.testing.assert_allclose(found, place, rtol=0, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_receiver_that_never_has_a_fix_is_refused_in_a_scenario():
     key = "vehicles.pelican.sensors.gnss.satellites_tracked"
     load_scenario("keep-spot", [f"{key}=[1, 4]"])

@@ -47,6 +47,7 @@ def with_errors(**errors):
     return Imu(EXACT_FORCE, replace(EXACT_RATE, **errors))
 
 
+@pytest.mark.slow
 def test_a_unit_without_errors_gives_the_truth():
     reading = once(EXACT, seen(TURNING, FORCE))
     close(reading.specific_force_body_mps2, FORCE)
@@ -94,6 +95,7 @@ def test_the_range_is_that_of_the_units_own_axes():
     close(once(diagonal, inputs).specific_force_body_mps2, Vec3(1.2, 0.0, -1.0))
 
 
+@pytest.mark.slow
 def test_turn_on_bias_differs_between_flights_and_stays_during_one():
     rows = by_axis(
         series(with_errors(turn_on_radps=0.01), seen(), 3, 500, 0.01).angular_velocity_body_radps
@@ -103,6 +105,7 @@ def test_turn_on_bias_differs_between_flights_and_stays_during_one():
     assert abs(standard_errors_off(rows[:, 0], 0.0)) < 3.0
 
 
+@pytest.mark.slow
 def test_scale_errors_are_in_proportion_to_the_rate_along_the_axis():
     spin = seen(Start(angular_velocity_body_radps=Vec3(0.0, 0.0, 2.0)))
     rates = series(with_errors(scale_error=0.02), spin, 1, 2000, 0.01).angular_velocity_body_radps
@@ -110,6 +113,7 @@ def test_scale_errors_are_in_proportion_to_the_rate_along_the_axis():
     np.testing.assert_array_equal(rates.x, 0.0)
 
 
+@pytest.mark.slow
 def test_misalignment_shows_a_rate_on_both_other_axes_and_not_on_its_own():
     spin = seen(Start(angular_velocity_body_radps=Vec3(0.0, 0.0, 2.0)))
     found = series(with_errors(misalignment_rad=0.02), spin, 1, 2000, 0.01)
@@ -133,6 +137,7 @@ def still(name, value, time_s=30.0):
         return by_axis(series(imu, seen(), STEPS, 16, DT_S).angular_velocity_body_radps)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 10, 100, 1000])
 def test_white_noise_has_the_allan_deviation_of_theory(samples):
     found = allan_variances(still("noise_radps_per_rthz", 0.02), samples)
@@ -145,6 +150,7 @@ def test_the_allan_deviation_of_white_noise_falls_with_the_root_of_time():
     assert abs(slope + 0.5) < 3.0 * error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [1, 10, 100, 1000])
 def test_a_walk_has_the_allan_deviation_of_theory(samples):
     found = allan_variances(still("walk_radps_per_rts", 0.02), samples)
@@ -165,6 +171,7 @@ def test_a_walk_begins_at_zero_and_spreads_with_the_root_of_time():
         assert abs(standard_errors_off(rows[:, samples - 1] ** 2, 4e-4 * samples * DT_S)) < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("samples", [10, 100, 400, 2000])
 def test_a_drift_has_the_allan_deviation_of_theory(samples):
     found = allan_variances(still("drift_radps", 0.02, 2.0), samples)
@@ -184,6 +191,7 @@ def test_a_drift_has_its_deviation_and_time_constant():
         assert abs(standard_errors_off(products, 4e-4 * math.exp(-lag * DT_S / 2.0))) < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dt_s", [0.02, 0.005, 0.00125])
 def test_the_noise_over_a_second_is_that_of_the_data_sheet_at_any_rate(dt_s):
     found = series(Imu(), seen(), round(30.0 / dt_s), 16, dt_s)
@@ -195,6 +203,7 @@ def test_the_noise_over_a_second_is_that_of_the_data_sheet_at_any_rate(dt_s):
     assert abs(standard_errors_off(accelerometer, (400e-6 * 9.80665) ** 2 / 2.0)) < 3.0
 
 
+@pytest.mark.slow
 def test_errors_of_accelerometers_and_gyroscopes_are_independent():
     found = series(Imu(), seen(force=Vec3.zero()), 2000, 50, 0.01)
     force, rate = (
@@ -223,6 +232,7 @@ def test_data_sheet_units_are_accepted():
     assert imu.mount.yaw_rad == pytest.approx(math.pi / 2.0)
 
 
+@pytest.mark.slow
 def test_readings_in_single_precision_have_the_noise_of_double_precision(single_precision):
     found = by_axis(series(Imu(), seen(), 2000, 50, 0.002).specific_force_body_mps2)
     assert found.dtype == np.float32
@@ -246,6 +256,7 @@ def errors_of(imu):
     ]
 
 
+@pytest.mark.slow
 def test_the_set_of_qrsim_is_white_with_its_deviations():
     for rows, deviation in zip(errors_of(QrsimImu()), (0.0025, 0.0002), strict=True):
         assert abs(standard_errors_off(np.mean(rows**2, axis=1), deviation**2)) < 3.0
@@ -266,6 +277,7 @@ def test_the_other_sets_are_ideal_where_the_truth_is(imu):
     assert true.angular_velocity_body_radps == TURNING.angular_velocity_body_radps
 
 
+@pytest.mark.slow
 def test_the_unit_is_differentiable_in_place_and_mounting():
     def total(place, yaw):
         imu = Imu(mount=Mount(place, yaw_rad=yaw))

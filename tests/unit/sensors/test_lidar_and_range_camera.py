@@ -61,6 +61,7 @@ def test_a_lidar_flags_beams_without_a_hit():
     assert float(measured.ranges_m[0]) == 2.5
 
 
+@pytest.mark.slow
 def test_noise_of_a_lidar_is_white_over_beams_and_scans():
     lidar, count = Lidar2D(beams=6, deviation_m=0.02), 2000
     inputs = around(ROOM)
@@ -87,6 +88,7 @@ def test_along_the_rays_a_wall_is_farther_in_the_corners():
     np.testing.assert_allclose(ideal(camera, around([WALL])).depth_m, slant, atol=EXACT_M)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("left", "up", "row", "column"), [(1, 1, 0, 0), (1, -1, 2, 0), (-1, 1, 0, 2), (0, -1, 2, 1)]
 )
@@ -104,6 +106,7 @@ def test_a_camera_that_looks_down_sees_the_ground_at_its_height():
     np.testing.assert_allclose(ideal(camera, inputs).depth_m, np.full((12, 16), 3.3), atol=EXACT_M)
 
 
+@pytest.mark.slow
 def test_the_range_limits_the_depth_and_not_the_distance_along_the_ray():
     # at 2.99 m of depth the corners are 3.7 m away
     for along, seen in (("axis", 192), ("ray", 0)):
@@ -115,12 +118,14 @@ def test_the_range_limits_the_depth_and_not_the_distance_along_the_ray():
     assert not np.asarray(ideal(near, around([WALL])).valid).any()
 
 
+@pytest.mark.slow
 def test_noise_of_a_camera_has_its_deviation_in_each_pixel():
     camera, count = RangeCamera(width=4, height=3, deviation_m=0.02), 1500
     errors = np.asarray(many(camera, around([WALL]), count).depth_m) - 3.0
     assert abs(errors.std() / 0.02 - 1.0) < 3.0 / math.sqrt(2.0 * errors.size)
 
 
+@pytest.mark.slow
 def test_sky_in_an_image_has_finite_derivatives():
     camera = RangeCamera(width=4, height=4)
 
@@ -139,6 +144,7 @@ def test_sky_in_an_image_has_finite_derivatives():
     assert float(slopes[0]) == pytest.approx(4.0 * focal * (2.0 + 2.0 / 3.0), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_step_with_ideal_equals_step_and_ideal():
     lidar, inputs = Lidar2D(beams=5, deviation_m=0.02), around(ROOM, Start(Vec3(1.0, 0.5, 0.0)))
     _, measured, true = lidar.step_with_ideal((), inputs, 0.1, KEY)

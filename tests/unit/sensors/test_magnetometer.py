@@ -39,6 +39,7 @@ def reading(magnetometer, start=None, field=FIELD):
     return np.array([float(part) for part in found.magnetic_field_body_t.array])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", PLACES)
 def test_a_level_magnetometer_that_looks_east_reads_the_field_of_the_igrf(place):
     time_utc = datetime(2025, 6, 1)

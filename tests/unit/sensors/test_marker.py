@@ -50,6 +50,7 @@ def miss(measured, true):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance_m", [0.4, 0.7, 1.0, 1.5, 2.0, 2.5, 3.0])
 @pytest.mark.parametrize("angles", [(0.0, 0.0, 0.0), (0.03, -0.04, 0.1), (-0.03, 0.04, 3.0)])
 def test_a_marker_is_found_to_two_percent_and_two_degrees(found, distance_m, angles):
@@ -98,6 +99,7 @@ def test_the_same_picture_gives_the_same_bits_whatever_was_seen_before(found):
         np.testing.assert_array_equal(a, b)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("distance_m", [1.0, 3.0])
 def test_the_model_errs_as_much_as_the_detector(found, distance_m):
     starts = [
@@ -114,6 +116,7 @@ def test_the_model_errs_as_much_as_the_detector(found, distance_m):
     assert modeled / 3.0 < np.sqrt(np.mean(np.square(detected))) < 3.0 * modeled
 
 
+@pytest.mark.slow
 def test_the_model_is_read_without_a_renderer():
     inputs = drawn(looking_down(2.0), platforms=[DECK], partner=0)
     measured = read(

@@ -36,6 +36,7 @@ def series(process, dt_s, steps=400, seeds=SEEDS):
 
 
 # steps that are short, comparable and long against the time constant
+@pytest.mark.slow
 @pytest.mark.parametrize("dt_s", [0.02, 1.0, 10.0])
 def test_a_gauss_markov_process_keeps_its_deviation_from_the_first_value_on(dt_s):
     found = series(GaussMarkov(3.0, 2.0), dt_s)
@@ -44,6 +45,7 @@ def test_a_gauss_markov_process_keeps_its_deviation_from_the_first_value_on(dt_s
     assert abs(standard_errors_off(np.mean(found, axis=1), 0.0)) < 3.0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dt_s", "lag"), [(0.02, 25), (0.02, 100), (1.0, 1), (1.0, 4), (10.0, 1)])
 def test_a_gauss_markov_process_decorrelates_exponentially(dt_s, lag):
     found = series(GaussMarkov(3.0, 2.0), dt_s)
@@ -78,6 +80,7 @@ def test_white_noise_in_a_band_is_its_density_times_the_root_of_the_band():
     assert float(white_deviation(0.005, 1.0 / 200.0)) == pytest.approx(0.05, rel=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [normal3, lambda key: normals3(key, 3)[2]])
 def test_vectors_of_normal_numbers_have_unit_deviation_and_independent_components(several):
     drawn = jax.vmap(several)(jax.random.split(jax.random.key(1), 20_000))
@@ -98,6 +101,7 @@ def test_uniform_noise_fills_its_bounds():
         assert abs(standard_errors_off(drawn**2, 1.0 / 3.0)) < 3.0
 
 
+@pytest.mark.slow
 def test_noise_takes_the_precision_in_use(single_precision):
     key = jax.random.key(0)
     numbers = [normal(key), uniform(key), normal3(key).x, uniform3(key).x, normals3(key, 2)[0].x]

@@ -29,6 +29,7 @@ def test_the_ideal_reading_is_the_true_angles():
         assert float(getattr(found, name)) == pytest.approx(angle, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("angle", ANGLES)
 def test_errors_have_their_deviation_from_the_first_sample_on(angle):
     off = errors(1.0, 1000, 300)[angle]
@@ -52,6 +53,7 @@ def test_errors_of_different_angles_are_independent():
         assert abs(standard_errors_off(product, 0.0)) < 3.0
 
 
+@pytest.mark.slow
 def test_a_step_of_qrsim_adds_what_it_adds_in_the_original():
     off = np.concatenate(list(errors(0.02, 2000, 20).values()))
     innovation = off[:, 1:] - off[:, :-1] * math.exp(-0.02 / 100.0)
@@ -59,6 +61,7 @@ def test_a_step_of_qrsim_adds_what_it_adds_in_the_original():
     assert abs(standard_errors_off(np.mean(innovation**2, axis=1), 7.0707e-5**2)) < 3.0
 
 
+@pytest.mark.slow
 def test_single_precision_keeps_the_innovations(single_precision):
     found = series(Orientation(), seen(), 2000, 50, 0.02).yaw_rad
     assert found.dtype == np.float32

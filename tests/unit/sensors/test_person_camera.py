@@ -36,6 +36,7 @@ def likelier(image):
     return {tuple(map(int, at)) for at in np.argwhere(image.evidence > 0.0)}
 
 
+@pytest.mark.slow
 def test_cell_with_a_person_has_positive_evidence():
     # a cell sees 20 m / 2280 * 80 = 0.70 m; ahead is up and left is left
     image = CAMERA.ideal(looking([(1.75, 0.35)]))
@@ -57,6 +58,7 @@ def test_person_larger_than_cells_covers_them():
     assert all(2 <= row <= 9 and 4 <= column <= 11 for row, column in found)
 
 
+@pytest.mark.slow
 def test_person_outside_the_image_is_not_seen():
     persons = [(9.0, 0.0), (0.0, -9.0), (-9.0, 9.0)]
     assert likelier(CAMERA.ideal(looking(persons))) == set()
@@ -71,6 +73,7 @@ def test_camera_that_looks_up_is_invalid_and_finite():
         assert not leaf.any()
 
 
+@pytest.mark.slow
 def test_camera_that_looks_ahead_sees_the_ground_below_the_horizon():
     image = replace(CAMERA, mount=Mount()).ideal(looking())
     assert not image.valid[:6].any()

@@ -69,6 +69,7 @@ def expected(rounds, rate_hz, ticks):
     return np.array([slots[number % len(slots)] for number in numbers])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scheme", slow_besides(QUICK, SCHEMES))
 def test_order_and_times_of_all_slots_are_exact(scheme):
     rounds, rate_hz = ROUNDS[scheme]
@@ -92,6 +93,7 @@ def test_at_most_two_of_one_partition_are_active_at_once(scheme):
         assert any(set(slot) <= set(partition) for partition in PARTITIONS)
 
 
+@pytest.mark.slow
 def test_a_scheme_of_ones_own_takes_its_slots_in_order():
     array = UltrasonicArray(slots=(("left", "back"), ("bottom",), ("front", "bottom")))
     found = listened(array, 10.0, 24 * 7)
@@ -102,6 +104,7 @@ def test_without_a_scheme_only_the_front_measures():
     assert UltrasonicArray().turns == SCHEMES["front-only"]
 
 
+@pytest.mark.slow
 def test_inactive_sensors_hold_their_last_reading():
     array = UltrasonicArray(slots=(("front",), ("back",)))
     state, measured = array.init(KEY), []

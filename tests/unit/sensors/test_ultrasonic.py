@@ -48,6 +48,7 @@ def test_incidence_of_27_4_degrees_echoes_and_of_27_6_does_not(turn, side):
     assert_silent(read(AHEAD, around([WALL], Start(**{turn: outside}))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off_deg", [0.0, 20.0, -27.0])
 def test_range_to_a_slab_that_leans_is_the_slant_one(off_deg):
     # the face y - 3 = tan(60 deg) z - 1/2, seen from above it
@@ -159,6 +160,7 @@ def test_noise_is_evenly_spread_within_its_bound():
     assert abs(errors.std() / deviation - 1.0) < 1.5 * math.sqrt(0.8 / count)
 
 
+@pytest.mark.slow
 def test_noise_keeps_the_range_and_the_validity():
     line = dataclasses.replace(AHEAD, noise_bound_m=1.0)
     ranges = np.asarray(many(line, around([WALL], Start(Vec3(2.9, 0.0, 0.0))), 200).range_m)
@@ -172,6 +174,7 @@ def test_the_ideal_reading_is_the_one_without_noise():
     assert_reads(line.ideal(around([WALL])), 3.0)
 
 
+@pytest.mark.slow
 def test_range_follows_the_vehicle_and_is_constant_where_nothing_answers():
     def range_m(x, obstacles):
         return AHEAD.ideal(around(obstacles, Start(Vec3(x, 0.0, 0.0)))).range_m

@@ -33,6 +33,7 @@ def ball(azimuth_rad, elevation_rad, away_m=3.0, from_m=0.0, radius_m=0.01):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sensor", range(COUNT))
 def test_sensor_i_looks_along_its_azimuth_and_reads_a_wall_within_the_bound(sensor):
     azimuth = 2.0 * math.pi * sensor / COUNT + math.pi / COUNT
@@ -67,6 +68,7 @@ def test_nothing_in_any_fan_reads_the_longest_range():
     assert not np.asarray(measured.valid).any()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("aside", [(15.0, 0.0), (-15.0, 0.0), (0.0, 15.0), (15.0, -15.0)])
 def test_the_outermost_rays_stand_on_the_edges_of_the_fan(aside):
     axis, (azimuth, elevation) = math.pi / COUNT, np.radians(aside)
@@ -99,6 +101,7 @@ def assert_reads(reading, range_m):
     assert float(reading.range_m) == pytest.approx(range_m, abs=EXACT_M)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turn_deg", [0.0, 5.0, -10.0, 15.0])
 def test_cone_measures_the_orthogonal_distance_of_a_wall_within_its_angle(turn_deg):
     assert_reads(CONE.ideal(around([WALL], Start(yaw_rad=math.radians(turn_deg)))), 3.0)
@@ -136,6 +139,7 @@ def test_a_cone_looks_where_its_mount_is_turned():
     assert_reads(down.ideal(inputs), 1.9)
 
 
+@pytest.mark.slow
 def test_noise_of_a_cone_keeps_its_bound():
     cone = SonarCone(noise_bound_m=0.03)
     errors = np.asarray(many(cone, around([WALL]), 500).range_m) - 3.0

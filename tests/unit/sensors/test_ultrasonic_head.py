@@ -66,6 +66,7 @@ def test_straight_to_the_side_the_pitch_stays():
     assert float(angles.yaw_rad) == pytest.approx(math.pi / 2, abs=2e-6)
 
 
+@pytest.mark.slow
 def test_the_first_reading_is_along_the_start_and_the_later_ones_across_the_surface():
     head = dataclasses.replace(AT_CENTER, start_pitch_rad=math.radians(45.0))
     measured, _ = looks(head, around([SLAB], NORTH), 48)
@@ -122,6 +123,7 @@ def test_head_turns_to_an_oblique_surface_without_an_echo():
     assert bool(measured.valid[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("angle_deg", "valid"), [(44.0, True), (46.0, False), (-46.0, False)])
 def test_a_surface_too_far_to_the_side_gives_no_reading(angle_deg, valid):
     side = math.radians(angle_deg)
@@ -132,6 +134,7 @@ def test_a_surface_too_far_to_the_side_gives_no_reading(angle_deg, valid):
     assert abs(float(measured.yaw_rad[-1])) == pytest.approx(end, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("obstacles", [(), (Box(Vec3(6.0, 0.0, 0.0), Vec3(1.0, 9.0, 9.0)),)])
 def test_head_holds_its_angles_without_a_surface_in_range(obstacles):
     head = dataclasses.replace(AT_CENTER, start_pitch_rad=0.3, start_yaw_rad=-0.2)
@@ -143,6 +146,7 @@ def test_head_holds_its_angles_without_a_surface_in_range(obstacles):
         assert (np.asarray(reading.yaw_rad) == -0.2).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("radius_m", [1.0, 4.0])
 def test_error_over_a_ball_shrinks_by_the_equation(radius_m):
     ball = Sphere(Vec3(0.0, 0.0, -2.0 - radius_m), radius_m)
@@ -176,6 +180,7 @@ def test_impossible_parameters_are_refused(given, message):
         UltrasonicHead(**given)
 
 
+@pytest.mark.slow
 def test_a_body_that_turns_takes_the_head_with_it():
     # it stands in the body until it has been told
     seen = [around([wall_at(0.0)], Start(yaw_rad=angle)) for angle in (0.0, 0.1)]

@@ -60,6 +60,7 @@ def commands(log, name):
     return table.part([column for column in table.columns if column.startswith("cmd_")])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["simd", "xla"])
 def test_a_delayed_loop_is_the_difference_equation_of_its_delay(engine):
     gain_per_s, steps = 5.0, 7
@@ -83,6 +84,7 @@ def largest_gain_per_s(steps):
     return 2.0 * RATE_HZ * sin(pi / (4 * steps + 2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("steps", [5, 20])
 def test_a_delay_takes_the_phase_margin_that_theory_says(steps):
     limit = largest_gain_per_s(steps)
@@ -117,6 +119,7 @@ def test_a_delay_is_rounded_up_to_whole_steps(delay_s, steps):
     assert damped(1.0, delay_s).vehicles["d"].delay_steps == steps
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["hummingbird", "pelican"])
 def test_the_first_commands_take_effect_after_the_delay(name):
     rate_hz, steps = load_scenario(f"hover-{name}").rate_hz, 6
@@ -131,6 +134,7 @@ def test_the_first_commands_take_effect_after_the_delay(name):
     assert not (delayed[0] == at_once[0]).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", slow_besides(("angle-velocity", "otter", "crazyflie"), VEHICLES.names())
 )
@@ -162,6 +166,7 @@ def _start(name):
     return {} if afloat else {"position_world_m": [0, 0, 20]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", slow_besides(["simd"], ["simd", "xla"]))
 def test_worlds_of_a_batch_are_delayed_as_each_alone(engine):
     simulation = kw.Simulation(damped(3.0, 0.05, 1.0), engine=engine)
@@ -194,6 +199,7 @@ def test_a_sweep_compares_delays(tmp_path):
     assert at_once < late
 
 
+@pytest.mark.slow
 def test_a_recorded_motion_has_no_delay(tmp_path):
     file = tmp_path / "motion.csv"
     file.write_text("time_s,x_m,y_m,z_m,qw,qx,qy,qz\n0,0,0,1,1,0,0,0\n1,0,0,2,1,0,0,0\n")

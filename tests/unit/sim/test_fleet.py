@@ -145,6 +145,7 @@ def test_parameters_of_one_entry_stay_plain_numbers_and_those_of_several_are_sta
     np.testing.assert_array_equal(gulls.vehicle.start.position_world_m.x, [0.0, 10.0])
 
 
+@pytest.mark.slow
 def test_each_vehicle_starts_where_the_scenario_says(mixed, start):
     x = by_vehicle(
         mixed, [g.dynamics.mechanical_state.configuration.position_world_m.x for g in start.groups]
@@ -168,6 +169,7 @@ def test_the_step_is_one_over_the_rate(mixed):
 # commands from outside
 
 
+@pytest.mark.slow
 def test_a_command_replaces_the_setpoint_of_guidance(commands_to_two):
     before, after = commands_to_two
     # the controller's hover throttle is 0.59; 20 N need 0.656 of the thrust polynomial
@@ -191,6 +193,7 @@ def test_a_command_to_an_unknown_vehicle_is_rejected_with_a_suggestion(mixed, st
         jax.eval_shape(lambda s: mixed.advance(s, {"gul-a": hover}), start)
 
 
+@pytest.mark.slow
 def test_a_command_without_a_controller_is_rejected_with_the_available_ones(mixed, start):
     velocity = kw.VelocityYawRate(kw.Vec3(1.0, 0.0, 0.0), 0.0)
     with pytest.raises(CascadeError) as refused:
@@ -220,6 +223,7 @@ def test_single_precision_is_rejected_in_float64_mode_with_the_line_to_write():
     assert 'precision="float64"' in str(refused.value)
 
 
+@pytest.mark.slow
 def test_the_advice_about_precision_works():
     fleet = fleet_of(MIXED, single_precision=True)
     with jax.enable_x64(False):
@@ -231,6 +235,7 @@ def test_the_advice_about_precision_works():
 # losses
 
 
+@pytest.mark.slow
 def test_a_vehicle_that_leaves_its_limits_is_lost_for_a_named_quantity(trouble):
     heights, _, status, quantities = trouble
     lost = int(np.flatnonzero(status["falling"])[0])

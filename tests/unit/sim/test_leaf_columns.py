@@ -63,6 +63,7 @@ def test_a_group_has_the_numbers_of_its_vehicles():
         assert jax.tree.leaves(group.member(index)) == jax.tree.leaves(vehicle)
 
 
+@pytest.mark.slow
 def test_a_counted_entry_takes_microseconds_per_vehicle():
     kw.load("hover-pelican", {**COUNTED, "vehicles.pelican.count": 2})
     began = time.process_time()

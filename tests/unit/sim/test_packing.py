@@ -56,6 +56,7 @@ def test_a_state_without_floats_or_without_words_round_trips(tree):
     assert_same_bits(round_trip(tree), tree)
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(width=64), min_size=1, max_size=20))
 def test_any_floats_round_trip_bit_for_bit(values):
     tree = {"values": np.asarray(values)}

@@ -83,6 +83,7 @@ def first_rows():
     }
 
 
+@pytest.mark.slow
 def test_columns_are_state_command_actuators_sensors_estimate_and_the_rest(first_rows):
     assert tuple(first_rows["gull"]) == (
         *STATE,
@@ -137,6 +138,7 @@ def test_the_set_point_and_the_wind_are_recorded(first_rows):
     assert gull["wind_z_world_mps"] == 0.0
 
 
+@pytest.mark.slow
 def test_the_current_is_recorded_where_the_water_moves():
     text = SCENARIO.replace("world: {", "world: {current: {type: uniform, CURRENT}, ")
     for current, expected in (

@@ -37,6 +37,7 @@ def motion_at(recording, time_s):
         return RecordedMotion(file=recording).kinematics(state)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flip", [False, True])
 @pytest.mark.parametrize("velocities", [False, True])
 def test_motion_between_rows_is_that_of_the_flight(velocities, flip):
@@ -62,6 +63,7 @@ def test_motion_between_rows_is_that_of_the_flight(velocities, flip):
         assert float(q.w**2 + q.x**2 + q.y**2 + q.z**2) == pytest.approx(1.0, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_last_place_holds_after_the_end():
     recording = circle(np.arange(0.0, 1.0, 0.01))
     end, later = motion_at(recording, 0.99), motion_at(recording, 5.0)

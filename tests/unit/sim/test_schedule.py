@@ -104,6 +104,7 @@ def flown(fleet):
     return jax.tree.map(lambda leaf: np.asarray(leaf)[:, 0], (reading, pitch))
 
 
+@pytest.mark.slow
 def test_a_sensor_at_a_tenth_of_a_second_runs_at_each_fifth_tick_and_holds_between(readings):
     reading, _ = readings[5]
     last_due = np.arange(TICKS) // 5 * 5
@@ -133,6 +134,7 @@ def test_a_controller_at_a_tenth_of_a_second_holds_its_command(readings):
     np.testing.assert_allclose(readings[1][1], np.arange(TICKS) / 100, atol=1e-15)
 
 
+@pytest.mark.slow
 def test_a_skipped_controller_restarts_immediately():
     scenario = build(parse_document(ONE_PELICAN, "one.yaml"), Path())
     slow = dataclasses.replace(scenario.vehicles["gull"], cascade=(Scheduled(Stepwise(), 5),))

@@ -114,6 +114,7 @@ def arguments(name, dtype):
     return [one.astype(dtype) for one in given]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ERRORS)
 def test_errors_are_as_stated(name, dtype):
@@ -128,6 +129,7 @@ def test_errors_are_as_stated(name, dtype):
     assert worst <= ERRORS[name]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ERRORS)
 def test_bits_do_not_depend_on_the_number_of_elements(name, dtype):
@@ -147,6 +149,7 @@ def test_bits_do_not_depend_on_the_number_of_elements(name, dtype):
     assert seven(*(one[-7:] for one in given))[0].tobytes() == together[-7:].tobytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("name", ERRORS)
 def test_special_arguments_have_the_results_of_jax(name, dtype):
@@ -161,6 +164,7 @@ def test_special_arguments_have_the_results_of_jax(name, dtype):
     assert (np.signbit(found) == np.signbit(wanted))[numbers].all()
 
 
+@pytest.mark.slow
 def test_coefficients_are_those_that_the_script_fits():
     script = runpy.run_path(str(ROOT / "scripts" / "fit_functions"))
     for fit in script["FITS"]:

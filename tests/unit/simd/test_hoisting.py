@@ -26,6 +26,7 @@ def of_gains(gains, offset, x):
 ARGUMENTS = np.asarray([1.0, 2.5, 4.0]), np.asarray(0.3), np.asarray([0.1, -0.7, 2.0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [0, 1, 2, 3])
 def test_both_parts_have_the_bits_of_the_whole(count):
     closed = traced(of_gains, *ARGUMENTS)

@@ -142,6 +142,7 @@ def test_subnormal_numbers_are_zero_and_the_mode_of_the_caller_stays():
     assert np.asarray(3e-308) * 0.5 > 0.0
 
 
+@pytest.mark.slow
 def test_a_workspace_is_shared_by_arrays_that_do_not_live_together():
     def chain(x):
         for _ in range(20):

@@ -37,6 +37,7 @@ def passes(closed):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "width"), [("float32", 16), ("float64", 8)])
 @pytest.mark.parametrize("length", [1, 7, 16, 17, 40])
 def test_passes_at_a_time_give_what_jax_gives(length, dtype, width):
@@ -53,6 +54,7 @@ def test_passes_at_a_time_give_what_jax_gives(length, dtype, width):
     np.testing.assert_array_equal(found[-1], np.moveaxis(jax.random.key_data(keys), -1, 0))
 
 
+@pytest.mark.slow
 def test_a_pass_has_the_same_bits_in_a_loop_of_any_length():
     given = arguments(50, "float64")
     results = []

@@ -441,6 +441,7 @@ def test_primitives_give_what_jax_gives(family):
                 require_equal(name, next(found), np.asarray(leaf), case.units)
 
 
+@pytest.mark.slow
 def test_each_rule_is_tested():
     used = set()
     for family in FAMILIES.values():

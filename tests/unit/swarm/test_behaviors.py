@@ -156,6 +156,7 @@ def test_formation_front_points_along_its_heading():
     assert ahead[1::2] == pytest.approx(ahead[2::2])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", SHAPES)
 def test_members_in_formation_stay_and_others_return_to_their_positions(shape):
     size, formation = 5, Formation(shape, 2.0)
@@ -217,6 +218,7 @@ def test_evasion_is_proportional_to_the_missing_clearance():
     np.testing.assert_allclose(wanted, [0.0, -1.0, 0.0], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_map_shows_obstacles_and_the_ground():
     ball = Sphere(center_world_m=Vec3(4.0, 0.5, 10.0), radius_m=1.0)
     there = BuildContext(dataclasses.replace(WORLD, obstacles=(ball,)), None, Start(), {})
@@ -231,6 +233,7 @@ def test_map_shows_obstacles_and_the_ground():
     np.testing.assert_allclose(down[:2], 0.0, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_velocities_have_finite_gradients_where_vehicles_coincide():
     own, others = vehicle((1.0, 2.0, 3.0)), neighbor_table(neighbor((1.0, 2.0, 3.0)))
     for behavior in (

@@ -65,6 +65,7 @@ RADIOS = {"ideal": IdealRadio, "lossy": LossyRadio}
 each_radio = pytest.mark.parametrize("radio", RADIOS.values(), ids=RADIOS)
 
 
+@pytest.mark.slow
 @each_radio
 def test_nearest_within_range_are_heard_in_order(radio):
     neighbors = neighbors_after(radio(range_m=2.5, most=3), broadcast(row(6)))
@@ -73,6 +74,7 @@ def test_nearest_within_range_are_heard_in_order(radio):
     np.testing.assert_array_equal(np.asarray(neighbors.entries.index_in_team)[0][:2], [1, 2])
 
 
+@pytest.mark.slow
 @each_radio
 def test_reports_hold_estimates_and_range_uses_true_positions(radio):
     message = broadcast(row(2), reported=[(0.0, 0.0, 0.0), (77.0, 0.0, 0.0)])
@@ -81,12 +83,14 @@ def test_reports_hold_estimates_and_range_uses_true_positions(radio):
     assert float(neighbors.entries.position_world_m.x[0, 0]) == 77.0
 
 
+@pytest.mark.slow
 @each_radio
 def test_lost_vehicles_are_silent_and_deaf(radio):
     neighbors = neighbors_after(radio(most=4), broadcast(row(3), lost=(1,)))
     np.testing.assert_array_equal(np.asarray(neighbors.entries.received).sum(axis=1), [1, 0, 1])
 
 
+@pytest.mark.slow
 @each_radio
 def test_leader_is_heard_beyond_the_nearest(radio):
     message = broadcast(row(6), leader=[0, 0, 0, 0, 0, 0])
@@ -95,6 +99,7 @@ def test_leader_is_heard_beyond_the_nearest(radio):
     assert float(neighbors.leader.position_world_m.x[5]) == 0.0
 
 
+@pytest.mark.slow
 @each_radio
 def test_other_teams_are_heard_but_no_teammates(radio):
     neighbors = neighbors_after(radio(most=2), broadcast(row(3), team=[0, 0, 1]))
@@ -106,12 +111,14 @@ def test_other_teams_are_heard_but_no_teammates(radio):
     np.testing.assert_array_equal(teammate.sum(axis=1), [1, 1, 0])
 
 
+@pytest.mark.slow
 def test_ideal_radio_carries_a_leader_out_of_range_and_the_lossy_one_does_not():
     message = broadcast(row(2, 100.0), leader=[0, 0])
     assert bool(neighbors_after(IdealRadio(range_m=10.0), message).leader.received[1])
     assert not bool(neighbors_after(LossyRadio(range_m=10.0), message).leader.received[1])
 
 
+@pytest.mark.slow
 def test_delayed_message_is_extrapolated():
     radio = LossyRadio(latency_s=3 * PERIOD_S, memory_s=0.5)
     key = seed_key(0)
@@ -129,6 +136,7 @@ def test_delayed_message_is_extrapolated():
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("memory_s", "ticks"), [(0.3, 5), (0.5, 7)])
 def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
     radio, key = LossyRadio(memory_s=memory_s), seed_key(0)
@@ -147,6 +155,7 @@ def test_silent_sender_is_remembered_for_a_time(memory_s, ticks):
     assert received == [True] * ticks + [False] * (9 - ticks)
 
 
+@pytest.mark.slow
 def test_sender_out_of_range_is_forgotten():
     radio, key = LossyRadio(range_m=10.0), seed_key(0)
     state = radio.init(2, PERIOD_S, key)
@@ -168,6 +177,7 @@ def test_overload_does_not_revoke_received_messages():
         assert bool(neighbors.entries.received[0, 0])
 
 
+@pytest.mark.slow
 def test_losses_depend_on_names_and_not_on_indices():
     radio, key = LossyRadio(loss=0.5, memory_s=PERIOD_S), seed_key(3)
 
@@ -201,6 +211,7 @@ def share_heard(radio, gap_m, steps=60, vehicles=60):
     return received / (steps * vehicles), steps * vehicles
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("radio", "gap_m", "chance"),
     [

@@ -21,6 +21,7 @@ def begun(name):
         return env, jax.tree.map(float, env.task.metrics(state.goal, scene)), places
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

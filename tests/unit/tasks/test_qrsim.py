@@ -121,6 +121,7 @@ def gusts_of(env):
     return env.fleet.groups[0].vehicle.turbulence.component
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_besides(QUICK, ORIGINALS))
 def test_tasks_have_the_parameters_of_the_original(name):
     env, original = made(name), ORIGINALS[name]
@@ -145,6 +146,7 @@ def test_tasks_have_the_parameters_of_the_original(name):
     assert all((noise > 0) == original.noise for noise in noises)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", slow_besides(QUICK, ORIGINALS))
 def test_noiseless_conditions_remove_gusts_and_noise(name):
     env = made(name, conditions="noiseless")
@@ -154,6 +156,7 @@ def test_noiseless_conditions_remove_gusts_and_noise(name):
         assert vehicle.estimator.component.__class__.__name__ == "Truth"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "wind_mps"), WIND_IN.items())
 def test_windy_conditions_include_gusts(name, wind_mps):
     calm, windy = made(name), made(name, conditions="windy")
@@ -167,6 +170,7 @@ def test_gusty_conditions_have_the_gusts_of_the_original(name):
     assert gusts_of(made(name, conditions="gusty")) == DrydenFirstOrder(2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SOURCES)
 def test_plumes_have_the_original_number_of_sources(name):
     plume = made(name).fleet.world.processes["plumes.smoke"].component

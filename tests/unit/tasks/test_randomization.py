@@ -70,6 +70,7 @@ def starts(fleet):
     )
 
 
+@pytest.mark.slow
 def test_draws_fill_their_ranges(fleets):
     found = starts(fleets[0])
     assert found[:, :3].min(axis=0) == pytest.approx([-4, -2, 8], abs=0.1)
@@ -136,6 +137,7 @@ def test_nonlinear_leaves_come_from_one_build():
         np.testing.assert_allclose(np.asarray(mine), np.asarray(theirs), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_constant_draws_replace_values_of_the_scenario(tmp_path):
     text = """
 randomize:

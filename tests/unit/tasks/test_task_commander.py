@@ -14,6 +14,7 @@ from kittiwake.runtime import flight_executor
 from kittiwake.tasks.make import make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rate_hz", [50, pytest.param(10, marks=pytest.mark.slow)])
 def test_flight_equals_an_episode_of_the_environment(rate_hz, tmp_path):
     overrides = {"task.rate_hz": rate_hz, "time.duration_s": 2}
@@ -101,6 +102,7 @@ def replace_starts(env):
     return env
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "policy", "duration_s"),
     [
@@ -155,6 +157,7 @@ def away():
     return ended, flown_on
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("block_steps", [1, 128, 400])
 def test_return_of_a_flight_ended_by_a_loss_includes_the_loss(block_steps, away, monkeypatch):
     # the vehicle leaves the area at 2.86 s, which the task rewards at 3 s
@@ -165,6 +168,7 @@ def test_return_of_a_flight_ended_by_a_loss_includes_the_loss(block_steps, away,
     assert ended["metrics"]["task"]["return"] < -1000.0
 
 
+@pytest.mark.slow
 def test_shorter_flight_gets_the_final_reward_at_its_end():
     """The distance counts only in the last step, also of a shorter flight."""
     away = {"vehicles.pelican.guidance.position_world_m": [3, 0, 10]}

@@ -64,6 +64,7 @@ def test_runs_in_its_own_precision_outside_of_compiled_functions(env, flown):
     np.testing.assert_allclose(seen[0], flown[1][0][0][0], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_next_episode_begins_in_the_step_that_ends_the_last_one(env, flown):
     _, recorded, episodes = flown
     assert env.max_steps == 13
@@ -134,12 +135,14 @@ def test_a_lost_vehicle_ends_its_episode_with_the_penalty():
     assert min(rewards[:-1]) > -1.0
 
 
+@pytest.mark.slow
 def test_action_of_wrong_length_is_refused(env):
     state = jax.eval_shape(env.reset, kw.seed_key(0))[0]
     with pytest.raises(ValueError, match=r"got shape \(3,\); must be 4 numbers from -1 to 1"):
         jax.eval_shape(env.step, kw.seed_key(0), state, np.zeros(3))
 
 
+@pytest.mark.slow
 def test_reward_of_wrong_shape_is_refused(env, monkeypatch):
     state = jax.eval_shape(env.reset, kw.seed_key(0))[0]
     monkeypatch.setattr(type(env.task), "reward", lambda *_: np.zeros(3))

@@ -19,6 +19,7 @@ def table():
     return Table(COLUMNS, values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["", "log.mcap"])
 def test_all_columns_of_a_run_are_signals_at_its_times(table, tmp_path, file):
     Log({"gull": table}).save(tmp_path / "run")
@@ -48,6 +49,7 @@ def test_a_vehicle_of_several_is_chosen(table, tmp_path):
         read_flight_log(tmp_path / "run", vehicle="gul")
 
 
+@pytest.mark.slow
 def test_a_log_without_rows_or_such_times_is_refused(table, tmp_path):
     Log({"gull": Table(COLUMNS, table.values[:0])}).save(tmp_path / "empty")
     with pytest.raises(LogError, match="empty: 'gull' has no rows"):

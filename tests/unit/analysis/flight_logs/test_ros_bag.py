@@ -88,6 +88,7 @@ def refused(tmp_path):
     return refused
 
 
+@pytest.mark.slow
 def test_fields_and_elements_are_columns(bag):
     log = read_flight_log(bag, TABLE)
     assert log.source == bag.name

@@ -28,6 +28,7 @@ def test_goto_without_a_speed_commands_the_position_at_once():
     assert setpoint.position_world_m == PLACE
 
 
+@pytest.mark.slow
 def test_goto_with_a_speed_is_the_minimum_jerk_motion():
     # 10 m at 2 m/s: the time is 15 d / (8 v)
     duration_s, times = 9.375, np.linspace(0.0, 9.375, 41)
@@ -46,6 +47,7 @@ def test_goto_with_a_speed_is_the_minimum_jerk_motion():
         np.testing.assert_allclose(vector.x[inside], expected[inside], rtol=0, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("speed", "acceleration"), [(2.0, 100.0), (100.0, 0.5), (1.0, 1.0)])
 def test_neither_limit_is_exceeded_and_one_is_reached(speed, acceleration):
     guidance = Goto(PLACE, speed_mps=speed, acceleration_mps2=acceleration)

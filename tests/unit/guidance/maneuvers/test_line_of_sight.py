@@ -179,6 +179,7 @@ def test_invalid_patterns_are_refused(make, message):
         make()
 
 
+@pytest.mark.slow
 def test_the_strider_stays_on_its_lanes_in_a_current():
     log = kw.load("survey-strider").run()
     assert log.summary["metrics"]["waypoints"]["strider"] == {"reached": 8, "planned": 8}

@@ -25,6 +25,7 @@ def ticks_until_reached(guidance, places):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("wait_s", "tick"), [(0.0, 0), (0.02, 1), (0.05, 3), (1.0, 50)])
 def test_waiting_time_counts_from_the_step_of_arrival(wait_s, tick):
     guidance = Waypoints((HERE, FAR), wait_s=wait_s)

@@ -60,6 +60,7 @@ def line(pattern):
     return LineString([(p.x, p.y) for p in pattern.positions_world_m()])
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=60)
 @given(
     st.integers(0, 2**32),

@@ -96,6 +96,7 @@ def taut_m(corners, clearance_m):
     return total + clearance_m * sum(abs(a - b) for a, b in pairwise(headings))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("obstacles", "corners"), [(GAP, [(5.0, 1.0)]), (MAZE, ENDS)])
 def test_path_is_as_short_as_a_taut_thread(os4, obstacles, corners):
     ends = np.array([[0.0, 0.0, 1.5], [10.0, 0.0, 1.5]])
@@ -106,6 +107,7 @@ def test_path_is_as_short_as_a_taut_thread(os4, obstacles, corners):
     assert expected < length_m(way) < 1.01 * expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "obstacles",
     [

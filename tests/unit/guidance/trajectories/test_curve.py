@@ -40,6 +40,7 @@ def test_position_is_the_sum_of_center_drift_and_harmonics():
     np.testing.assert_allclose(place(2.5), expected, rtol=0, atol=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("time_s", [0.0, 1.3, 40.0])
 def test_feed_forward_equals_the_derivatives_of_the_position(time_s):
     setpoint = setpoint_at(HELIX, jnp.asarray(time_s))

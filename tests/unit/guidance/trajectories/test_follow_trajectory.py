@@ -98,6 +98,7 @@ def test_yaw_follows_the_velocity_with_its_rate():
     )
 
 
+@pytest.mark.slow
 def test_given_yaws_are_passed_with_the_waypoints_by_the_shorter_turn():
     guidance = prepared(yaws_rad=(3.0, -3.0, 1.0), times_s=(0.0, 4.0, 8.0))
     start = Start(PLACES[0], yaw_rad=3.0)

@@ -122,6 +122,7 @@ def test_derivatives_are_continuous_up_to_two_m_less_two(shape):
             np.testing.assert_allclose(at_rest, 0.0, atol=1e-10 * scale)
 
 
+@pytest.mark.slow
 @shapes
 def test_setpoints_are_the_planned_ones_with_true_derivatives(shape):
     pieces = spline(TIMES_S, PLACES, shape)
@@ -134,6 +135,7 @@ def test_setpoints_are_the_planned_ones_with_true_derivatives(shape):
         np.testing.assert_allclose(slope, value, rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("time_s", [-3.0, -1e7, 5.2, 1e7])
 def test_position_is_at_rest_before_and_after(time_s):
     place, *rates = spline(TIMES_S, PLACES, "cubic-spline").at(jnp.asarray(time_s), 3)
@@ -141,6 +143,7 @@ def test_position_is_at_rest_before_and_after(time_s):
     assert not any(np.any(rate) for rate in rates)
 
 
+@pytest.mark.slow
 def test_single_precision_holds_a_long_trajectory():
     times_s = np.arange(40.0) * 25.0
     places = np.stack([np.sin(times_s), np.cos(times_s), 0.01 * times_s], axis=1) * 20.0
@@ -182,6 +185,7 @@ def test_no_other_time_shares_cost_less(shape):
         assert cost_and_slopes(moved * best.sum() / moved.sum(), PLACES, shape)[0] > least
 
 
+@pytest.mark.slow
 @shapes
 @pytest.mark.parametrize("limits", [(3.0, 100.0), (100.0, 2.0), (2.0, 1.0)])
 def test_limits_hold_and_one_of_them_is_reached(shape, limits):

@@ -82,6 +82,7 @@ def ported(guidance, places, speed):
     return np.array(rows)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [0.0, 3.0, 11.0])
 def test_the_law_is_that_of_the_source(speed):
     guidance = prepared()
@@ -117,6 +118,7 @@ def test_the_integral_is_held_within_its_limit():
     assert np.abs(array(states.integral_world_ms)).max() == pytest.approx(0.7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("parameters", "yaw_rad"),
     [
@@ -133,6 +135,7 @@ def test_yaw_turns_to_the_desired_direction(parameters, yaw_rad):
         assert float(signals.yaw_rate_radps[0]) == pytest.approx(yaw_rad, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_waypoints_count_in_order_and_the_last_one_only_at_the_end():
     guidance = prepared()
     states, _ = followed(guidance, [PLACES[3], PLACES[0], PLACES[2], PLACES[1], PLACES[2]])
@@ -162,6 +165,7 @@ def test_invalid_paths_are_refused(parameters, message):
         Pursue(**parameters).prepare(ANYWHERE)
 
 
+@pytest.mark.slow
 def test_library_pursuit_visits_its_ten_waypoints():
     log = kw.load("pursuit").run()
     assert log.summary["metrics"]["waypoints"]["uav-gazebo"] == {"reached": 10, "planned": 10}

@@ -76,6 +76,7 @@ def flight_log(table, seed=0, bias=0.0, late=0):
     return FlightLog("flight.csv", signals)
 
 
+@pytest.mark.slow
 def test_parameters_are_found_with_their_deviations(table, tmp_path):
     result = kw.identify(
         flight_log(table), "pelican", [*TRUE], train=(0, 8), test=(8, 12), out=tmp_path, **OPTIONS
@@ -93,6 +94,7 @@ def test_parameters_are_found_with_their_deviations(table, tmp_path):
     assert result.ambiguities() == []
 
 
+@pytest.mark.slow
 def test_the_files_of_a_result_can_be_flown(table, tmp_path):
     log = flight_log(table)
     result = kw.identify(log, "pelican", [*TRUE], out=tmp_path, **OPTIONS)
@@ -112,6 +114,7 @@ def test_the_files_of_a_result_can_be_flown(table, tmp_path):
         kw.identify(log, "pelican", [*TRUE], out=tmp_path, **OPTIONS)
 
 
+@pytest.mark.slow
 def test_delay_and_bias_are_parameters(table, tmp_path):
     log = flight_log(table, bias=0.05, late=2)
     free = {"guidance.delay_s": (0.0, 0.2), "bias.wz_radps": None, "attitude_gain": None}
@@ -151,6 +154,7 @@ def test_commands_beyond_the_limits_and_pauses_are_noted(table, tmp_path):
     assert paused.startswith("cmd_yaw_rate_radps: 3 pauses, the longest of 2.02 s from 9.98 s on")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_apart_is_said(table, tmp_path):
     # nothing that is measured depends on the thrust
     result = kw.identify(
@@ -188,6 +192,7 @@ def test_wrong_arguments_say_what_is_allowed(table, tmp_path, changes, message):
     assert not (tmp_path / "out").exists(), "nothing is left behind"
 
 
+@pytest.mark.slow
 def test_without_a_part_to_fit_it_is_the_longer_one_beside_the_test(table, tmp_path):
     log = flight_log(table)
     result = kw.identify(log, "pelican", [*TRUE], test=(2, 5), out=tmp_path, **OPTIONS)
@@ -195,6 +200,7 @@ def test_without_a_part_to_fit_it_is_the_longer_one_beside_the_test(table, tmp_p
     assert result.spans[1] == (2.0, 5.0)
 
 
+@pytest.mark.slow
 def test_the_scenario_of_a_result_flies_the_log(table, tmp_path):
     log = flight_log(table)
     result = kw.identify(log, "pelican", [*TRUE], out=tmp_path / "a", **OPTIONS)
@@ -205,6 +211,7 @@ def test_the_scenario_of_a_result_flies_the_log(table, tmp_path):
     assert np.std(modeled - log.signals["wx_radps"].values) < 0.05
 
 
+@pytest.mark.slow
 def test_a_signal_with_few_samples_is_refused(table, tmp_path):
     log = flight_log(table)
     few = {**log.signals, "z_m": Signal(np.array([1.0, 4.0, 9.0]), np.full(3, 500.0))}

@@ -74,6 +74,7 @@ def test_parameters_and_covariance_are_those_of_the_joint_problem():
     assert found.noise["y"] == pytest.approx(NOISE, rel=0.1)
 
 
+@pytest.mark.slow
 def test_deviations_cover_the_truth():
     scores = []
     for seed in range(60):

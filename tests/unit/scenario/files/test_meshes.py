@@ -42,6 +42,7 @@ FILES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_same_ramp_is_read_from_every_kind_of_file(name, tmp_path):
     (tmp_path / name).write_bytes(FILES[name])

@@ -165,6 +165,7 @@ def scenario(tmp_path, lines, changes=None):
     return kw.load(tmp_path / "sky.yaml", changes or {})
 
 
+@pytest.mark.slow
 def test_a_scenario_flies_under_the_satellites_of_its_file(tmp_path):
     frame = scenario(tmp_path, sp3_lines()).run().frame("tern")
     assert (frame["sensor.gnss.satellites"] == 4).all()

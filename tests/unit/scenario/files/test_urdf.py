@@ -134,6 +134,7 @@ def test_mujoco_reads_the_same_mass_and_inertia_from_the_same_file(tmp_path):
 ANGLES = st.floats(-7.0, 7.0)
 
 
+@pytest.mark.slow
 @given(st.tuples(ANGLES, ANGLES, ANGLES))
 def test_the_inertia_is_turned_about_the_links_fixed_axes(tmp_path_factory, rpy):
     words = " ".join(map(repr, rpy))
@@ -374,6 +375,7 @@ def test_an_entry_that_names_no_file_is_refused(entry, expected, tmp_path):
     assert str(refused.value).startswith(f"test.yaml:7: vehicles.gull.parameters.{expected}")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", ["body.urdf", "{file: body.urdf, link: base_link}"])
 def test_run_folder_flies_again_without_the_original_file(entry, tmp_path):
     path = body(tmp_path)

@@ -181,6 +181,7 @@ def test_mass_and_inertia_are_those_of_the_macros(drone):
     assert whole.link == "gull_body"
 
 
+@pytest.mark.slow
 def test_run_folder_flies_again_without_the_included_files(drone):
     text = (
         "name: xacro\ntime: {rate_hz: 100, duration_s: 0.1}\n"

@@ -25,6 +25,7 @@ def scene(*, last):
     return scenes.scene(cats, others={"mouse": scenes.agent(MOUSE)}, last=last)
 
 
+@pytest.mark.slow
 def test_final_reward_counts_all_cats():
     away = np.linalg.norm(np.array(PLACES) - MOUSE, axis=1)
     wanted = -(np.maximum(away - 4.0, 0.0) ** 2).sum()

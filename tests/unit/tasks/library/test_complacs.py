@@ -25,6 +25,7 @@ def after(position_m, reached, task=None):
     return int(goal.reached[0]), float(task.reward(goal, own, world)), task, goal, world
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("away_m", "counts"), [(0.39, True), (0.41, False)])
 def test_waypoint_counts_within_four_tenths_of_a_meter(away_m, counts):
     reached, worth, *_ = after((SECOND.x + away_m, SECOND.y, SECOND.z), 1)

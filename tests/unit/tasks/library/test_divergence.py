@@ -42,6 +42,7 @@ def test_only_the_last_block_counts():
     assert float(got) == pytest.approx(by_the_formula(true[:, 8:], reported[:, 8:], 1e-4), abs=1e-9)
 
 
+@pytest.mark.slow
 def test_divergence_of_two_normal_distributions():
     rng = np.random.default_rng(3)
     true, reported = rng.normal(0.0, 1.0, (40, 300)), rng.normal(1.0, 1.0, (40, 300))
@@ -52,6 +53,7 @@ def test_divergence_of_two_normal_distributions():
     assert float(one_by_one(true, same, 300).divergence(1e-9)) / 40 < 0.1
 
 
+@pytest.mark.slow
 def test_equal_or_too_few_samples_give_finite_divergence():
     still = np.zeros((2, 5))
     got = float(one_by_one(still, still, 5).divergence(1e-4))

@@ -32,6 +32,7 @@ def towards(angle_rad, z_m):
     return z_m / np.cos(angle_rad)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x_m", "z_m", "vx_mps"), [(2.0, 3.0, 1.0), (6.0, 2.0, 0.6), (12.5, 4.0, 1.4), (14.0, 1.7, 2.0)]
 )

@@ -83,6 +83,7 @@ def test_center_begins_at_the_mean_position_within_its_limits(setting):
     assert np.std([center.turned_rad for center in begun]) > 1.0
 
 
+@pytest.mark.slow
 def test_observation_holds_offsets_to_place_and_other_estimates(setting):
     task, world, _ = setting
     estimated = PLACES + np.array([0.1, -0.2, 0.05])

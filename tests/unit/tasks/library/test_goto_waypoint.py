@@ -21,6 +21,7 @@ def flights():
         return scenes.Flights(env)
 
 
+@pytest.mark.slow
 def test_only_the_last_step_costs_the_squared_distance(flights):
     state, _ = flights.reset(scenes.keys(1)[0])
     for number, action in enumerate(ACTIONS):

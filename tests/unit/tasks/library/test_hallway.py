@@ -32,6 +32,7 @@ def stepped(setting, before, after):
     return float(task.reward(goal, after, second)), bool(task.ended(goal, second))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("x_m", "free_m"), [(3.1, 1.0), (2.9, 0.3), (3.2, 0.0)])
 def test_reward_is_progress_minus_nearness(setting, x_m, free_m):
     reward, ended = stepped(setting, at(3.0, 1.0), at(x_m, free_m))

@@ -22,6 +22,7 @@ def rewards(places, velocities):
     return np.asarray(world.each(lambda own: HoldingPattern().reward(None, own, world)))
 
 
+@pytest.mark.slow
 def test_total_reward_equals_the_original():
     """The cost contains speeds, distances from the landing site, and each pair once."""
     cost = 0.0
@@ -42,6 +43,7 @@ def test_cost_of_a_pair_is_shared_equally():
     np.testing.assert_allclose((rewards(near, speeds) - alone)[:2], -1.25, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("single_precision")
 def test_reward_in_a_corner_is_finite_in_single_precision():
     corner = [[140.0, 140.0, 10.0], [0.0, 0.0, 10.0], [0.0, 30.0, 10.0]]

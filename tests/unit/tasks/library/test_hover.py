@@ -43,6 +43,7 @@ def test_reward_follows_distance_speed_and_body_rate(place, velocity, rates):
     assert float(reward) == pytest.approx(0.01 * falling(away, 1.0) * held, rel=0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_actions_are_the_speeds_of_four_rotors():
     env = make("hover")
     assert env.action_size == 4

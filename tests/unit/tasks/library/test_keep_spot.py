@@ -79,6 +79,7 @@ def test_variant_without_reward_gives_zero():
     assert task.reward(None, own, world) == 0.0
 
 
+@pytest.mark.slow
 def test_ten_begin_in_a_row_with_zero_offsets(ten):
     state, seen = ten.reset(scenes.keys(1)[0])
     places = [place for place, _ in ten.truths(state).values()]

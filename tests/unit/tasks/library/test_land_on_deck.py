@@ -65,6 +65,7 @@ def stepped(setting, *agents):
     return rewards, [bool(task.ended(goal, s)) for goal, s in zip(goals, scenes, strict=True)]
 
 
+@pytest.mark.slow
 def test_approach_reward_is_the_decrease_of_distance(setting):
     ways = np.array([[3.0, -1.0, 2.0], [2.5, -1.0, 1.7], [2.6, -1.2, 1.9]])
     rewards, ended = stepped(setting, *(over_deck(way, (0.0, 0.0, 0.0)) for way in ways))
@@ -87,6 +88,7 @@ def test_landing_reward_increases_for_softer_touchdown(setting):
     assert at_last[0] > at_last[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("way_m", "closing_mps"),
     [

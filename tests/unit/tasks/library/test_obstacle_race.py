@@ -40,6 +40,7 @@ def gates_and_fronts(setting):
     return gates, legs / np.linalg.norm(legs, axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_reward_is_approach_minus_time(setting):
     gates, _ = gates_and_fronts(setting)
     before, after = np.array([1.0, 0.3, 1.6]), np.array([1.4, -0.1, 1.5])
@@ -101,6 +102,7 @@ def test_observation_holds_the_next_two_gates(setting):
         np.testing.assert_allclose(seen.front_world.array, fronts[at_gate], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_gates_are_drawn_around_their_places():
     task, world, vehicles = task_in("obstacle-race")
     scene = scene_of(world, at([0.0, 0.0, 1.5]))

@@ -24,6 +24,7 @@ CAMERA = PersonCamera()
 after = jax.jit(lambda beliefs, estimates, seen: beliefs.update(estimates, seen, 0.0, 1.0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [(0.0, 0.0), (60.0, -20.0), (-85.0, 88.0), (110.0, 3.0)])
 def test_lanes_are_parallel_and_in_the_rectangle(start):
     corners = np.asarray(lanes(jnp.asarray(start), jnp.asarray(LOW), jnp.asarray(HIGH)))
@@ -65,6 +66,7 @@ def velocity_of(beliefs, estimates, number=0):
     return np.asarray(beliefs.velocity_world_mps(number, here, 0.0))
 
 
+@pytest.mark.slow
 def test_evidence_accumulates_until_a_searcher_descends():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M))
     assert velocity_of(beliefs, estimates)[2] == pytest.approx(0.0, abs=1e-9)
@@ -105,6 +107,7 @@ def test_searcher_continues_after_a_stop_and_does_not_return():
     assert not jnp.isfinite(again.evidence).any()
 
 
+@pytest.mark.slow
 def test_nearest_searcher_takes_a_candidate_and_the_other_continues():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M), (40.0, 0.0, SWEEP_M + 3.0))
     for _ in range(3):

@@ -44,6 +44,7 @@ def begun(samples=None):
     return Findings(jnp.asarray(PLACES), none, none, none, samples, None)
 
 
+@pytest.mark.slow
 def test_final_reward_is_minus_the_squared_errors():
     reported = [np.array([0.9, -0.2, -1.0, 1.0])]
     wanted = -((((reported[0] + 1) / 2) ** 4 - TRUE) ** 2).sum()
@@ -64,6 +65,7 @@ def test_reports_of_a_team_are_averaged():
         assert float(task.reward(goal, own, world)) == pytest.approx(wanted, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_last_samples_are_compared_among_puffs():
     rng = np.random.default_rng(0)
     task = PlumeTeamPuff(locations=4, window=5)
@@ -84,6 +86,7 @@ def test_actions_report_one_number_per_location():
     )
 
 
+@pytest.mark.slow
 def test_baseline_reports_its_measurements_and_flies_to_unvisited_locations():
     task = PlumeGaussian(locations=4)
     world, (own,) = scene([np.zeros(4)], last=False)

@@ -46,6 +46,7 @@ def test_mean_concentration_equals_that_of_the_plume():
         assert float(own) == pytest.approx(float(wanted), rel=1e-12)
 
 
+@pytest.mark.slow
 def test_reference_locations_give_number_and_rough_positions_of_sources():
     true = cloud([[10.0, -20.0, 15.0], [-60.0, 30.0, 40.0]], [1.0, 2.0])
     _, beliefs = initial_beliefs(true)

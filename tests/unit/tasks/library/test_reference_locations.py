@@ -48,6 +48,7 @@ def test_four_fifths_are_in_the_support_and_all_keep_from_the_limits(plume, spee
     assert places[..., 2].max() <= 78.0
 
 
+@pytest.mark.slow
 def test_support_of_a_plume_ends_at_a_thousandth_of_the_emission():
     speed, source = 3.0, Vec3(-100.0, 100.0, 40.0)
     plume = DispersionPlume(sources=Sources((source,)), emission_range_per_s=(2.0, 2.0))
@@ -65,6 +66,7 @@ def test_support_of_a_plume_ends_at_a_thousandth_of_the_emission():
     assert 40 < held.sum() < 360
 
 
+@pytest.mark.slow
 def test_support_of_puffs_ends_at_a_thousandth_of_their_amount():
     plume = PuffPlume(sources=Sources((Vec3(0.0, 0.0, 40.0),)))
     cloud = plume.init_cloud(site(1.0), scenes.keys(1)[0])

@@ -49,6 +49,7 @@ def test_stop_finds_all_persons_within_five_meters():
     assert found([((3.0, 0.0, 3.9), STILL)]) == ([True, True, False], 2, 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("place", "velocity", "finds"),
     [
@@ -63,6 +64,7 @@ def test_finding_requires_low_distance_and_low_speed(place, velocity, finds):
     assert found([(place, velocity)]) == wanted
 
 
+@pytest.mark.slow
 def test_persons_are_found_once_by_any_of_several_searchers():
     both = [((0.0, 0.0, 3.0), STILL), ((0.5, 0.0, 3.0), STILL), ((39.0, 0.0, 2.0), STILL)]
     assert found(both) == ([True, False, True], 2, 2.0)

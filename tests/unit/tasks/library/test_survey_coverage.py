@@ -46,6 +46,7 @@ def near(x_m, y_m):
     return np.hypot(MIDDLES_M[:, None] - x_m, MIDDLES_M[None] - y_m) <= 1.5
 
 
+@pytest.mark.slow
 def test_cells_count_once(setting):
     here, there = (0.3, 0.4), (2.1, 0.9)
     rewards, goal, ended = sailed(setting, *[vessels(place) for place in (here, there, here)])
@@ -75,6 +76,7 @@ def test_episode_ends_when_all_cells_are_covered(setting):
     assert bool(task.ended(task.update_goal(goal, scene, seed_key(0)), scene))
 
 
+@pytest.mark.slow
 def test_observation_holds_local_and_global_coverage(setting):
     task, world, _ = setting
     covered = np.zeros((8, 8), bool)
