@@ -380,6 +380,7 @@ def test_a_damaged_checkpoint_is_refused_and_the_log_kept(cut_off):
     assert (cut_off / "log.mcap").read_bytes() == before
 
 
+@pytest.mark.slow
 def test_a_log_that_lacks_rows_is_refused(cut_off):
     log = (cut_off / "log.mcap").read_bytes()
     (cut_off / "log.mcap").write_bytes(log[: len(log) // 3])

@@ -918,6 +918,7 @@ def test_the_figures_of_all_cases_fit_a_narrow_terminal(monkeypatch):
     assert len(re.findall(r"\bsimd +9877$", answer.out, re.MULTILINE)) == len(CASES)
 
 
+@pytest.mark.slow
 def test_a_failing_case_is_a_row_and_the_others_are_measured(monkeypatch):
     figures = {
         **{"compile_s": 1.0, "steps_per_s": 2e6, "realtime_factor": 3.0, "peak_memory_mb": 4.0},

@@ -54,6 +54,7 @@ def test_a_run_becomes_a_film(run, graphics):
     assert shown.duration_s == pytest.approx(1.0, abs=0.06)
 
 
+@pytest.mark.slow
 def test_a_film_may_be_a_gif_of_a_part_and_slower(run, graphics):
     options = ["--format", "gif", "--width", 160, "--from", 0.2, "--until", 0.6, "--speed", 0.5]
     answer = kittiwake_does("plot", run, "--film", *options)

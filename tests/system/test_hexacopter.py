@@ -62,12 +62,14 @@ def test_a_hexacopter_hovers_at_its_setpoint(log):
     np.testing.assert_allclose(last[sorted(ACTUATORS)], HOVER_RADPS, rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_the_log_has_a_column_for_each_rotor(log):
     columns = log.frame("hexa").columns
     assert {name for name in columns if name.startswith("cmd_speeds_")} == COLUMNS
     assert {name for name in columns if name.startswith("act_rotor_")} == ACTUATORS
 
 
+@pytest.mark.slow
 def test_a_hexacopter_that_loses_a_motor_tilts():
     # the setpoint is the start, so that nothing but the fault tilts it
     faults = [{"type": "motor", "at_s": 1, "rotor": 5}]
@@ -129,6 +131,7 @@ def table(folder, rotors):
     return {"type": "playback", "file": "speeds.csv"}
 
 
+@pytest.mark.slow
 def test_a_table_of_six_speeds_is_flown_also_as_a_step_of_a_mission(tmp_path):
     playback = table(tmp_path, ROTORS)
     steps = [{"do": playback, "timeout_s": 0.5}, {"do": HOLD}]

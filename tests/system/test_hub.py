@@ -270,6 +270,7 @@ def test_hub_and_flight_guidance_give_the_same_set_points(flock_server, scenario
     assert np.median(misses_mps) < 0.002
 
 
+@pytest.mark.slow
 def test_in_real_time_the_newest_set_point_comes_at_once(flock_server):
     with (
         serving(Hub(flock_server)) as ports,

@@ -59,6 +59,7 @@ def identified(log, *arguments):
     )
 
 
+@pytest.mark.slow
 def test_a_foreign_log_gives_the_gain_that_flew_it(log, tmp_path):
     answer = identified(
         log,

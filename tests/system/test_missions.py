@@ -142,6 +142,7 @@ def test_each_step_is_an_event_and_a_column(errand):
     assert frame["guidance.phase"].nunique() == 5
 
 
+@pytest.mark.slow
 def test_unfinished_mission_reports_its_last_step(errand):
     log = errand.run(duration_s=2.0)
     assert log.events[-1].event == "not finished: began goto"

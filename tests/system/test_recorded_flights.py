@@ -57,6 +57,7 @@ def test_a_filter_on_recorded_sensors_is_as_good_as_the_vehicle_s_own(flight, re
     np.testing.assert_allclose(again.part(names), flight.part(names)[:rows], atol=1e-12)
 
 
+@pytest.mark.slow
 def test_other_sensors_make_another_estimate(recorded):
     recorded["vehicles"]["bird"]["sensors"].pop("file")
     simulated = kw.load(recorded).run(seed=1).tables["bird"]
@@ -75,6 +76,7 @@ def test_the_library_scenario_is_flown_again_from_its_folder(tmp_path):
     np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "message"),
     [

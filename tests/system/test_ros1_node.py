@@ -383,6 +383,7 @@ def test_every_type_of_field_is_filled():
     assert first.pose.covariance is not second.pose.covariance
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("wrong", "reason"),
     [

@@ -161,6 +161,7 @@ def test_the_summary_says_what_was_covered_and_how_good_its_map_is(run):
     assert 0.0 < survey["fields"]["algae"]["map_rms"] < 0.2
 
 
+@pytest.mark.slow
 def test_a_survey_is_drawn(run):
     status, output, _ = kittiwake_does("plot", run)
     assert status == 0

@@ -99,6 +99,7 @@ def test_the_vessel_keeps_to_its_limits(name):
     assert np.abs(vessel["act_thrust_n"]).max() <= 3.0 + 1e-12
 
 
+@pytest.mark.slow
 def test_the_drone_lands_on_the_box_goes_up_again_and_lands_for_good():
     landed = flight("survey-box")
     assert landed.phases[:3] == [FOLLOWING, APPROACHING, LANDING]

@@ -75,6 +75,7 @@ def test_step_after_the_end_warns(env):
         env.step(np.zeros(4))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "action", [[0, 0, 0, 0], np.ones(4, bool), np.ones(4, np.uint8), np.full(4, 1e300)]
 )
@@ -225,6 +226,7 @@ def test_step_after_the_end_returns_empty_dictionaries(pair):
     np.testing.assert_array_equal(pair.state(), last)
 
 
+@pytest.mark.slow
 def test_observations_are_copies(pair):
     seen, _ = pair.reset(seed=0)
     before = pair.state()

@@ -86,6 +86,7 @@ def test_first_world_equals_the_parallel_environment(worlds):
         np.testing.assert_allclose(last, expected[agent], rtol=1e-5, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_results_stay_as_they_are_and_belong_to_the_caller(worlds):
     worlds.reset(seed=0)
     results = worlds.step(random_actions(0))[:4]

@@ -161,6 +161,7 @@ def test_odometry_can_be_published_at_every_step():
         served.executor.__exit__()
 
 
+@pytest.mark.slow
 def test_get_model_state_returns_the_ground_truth(served):
     truths = served.node.published["/drone1/ground_truth/odometry"]
     before = len(truths)
@@ -224,6 +225,7 @@ def test_mode_without_a_command_follows_zeros(served):
     np.testing.assert_allclose(served.position_m("drone2"), [0.0, 0.0, 0.0], atol=0.05)
 
 
+@pytest.mark.slow
 def test_vehicle_holds_position_after_a_command_timeout(served):
     served.call("/drone1/switch_mode", mode={"mode": 2})
     served.publish("/drone1/velocity_yawrate/command", **velocity(velocity=ZERO | {"x": 1.0}))
@@ -522,6 +524,7 @@ def test_command_of_an_unsupported_mode_is_refused(boat):
     assert boat.call("/boat/get_mode") == {"mode": {"mode": 0}}
 
 
+@pytest.mark.slow
 def test_boat_can_neither_take_off_nor_land(boat):
     assert boat.call("/boat/takeoff", **TAKEOFF).reason == (
         "'boat' floats; it can neither take off nor land"

@@ -125,6 +125,7 @@ def test_odometry_holds_the_estimate_in_world_axes(published):
     assert np.allclose(numbers_of(twist["angular"]), rotation().apply([0.1, 0.2, -0.3]))
 
 
+@pytest.mark.slow
 def test_twist_can_be_in_body_axes(published):
     message = published(settings=RosSettings(twist_in="body"), **motion("estimate."))["odometry"]
     twist = message["twist"]["twist"]

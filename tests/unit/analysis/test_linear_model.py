@@ -115,6 +115,7 @@ def pelican():
     return kw.linearize(kw.trim("pelican"))
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_metrics_are_those_of_python_control(pelican):
     control = pytest.importorskip("control")

@@ -106,6 +106,7 @@ def test_strider_needs_the_thrust_of_its_air_drag():
     assert point.start.yaw_rad == pytest.approx(np.pi / 2)
 
 
+@pytest.mark.slow
 def test_otter_with_payload_sinks_until_it_floats():
     light = kw.trim("otter", velocity_world_mps=(1.0, 0.0, 0.0))
     loaded = kw.trim(

@@ -182,6 +182,7 @@ def test_vehicles_are_drawn_at_their_starts_before_the_flight(page):
     assert np.isnan(scene_state.rows["tern"]).any()
 
 
+@pytest.mark.slow
 def test_moving_one_attitude_slider_keeps_yaw_and_height(page):
     page.set("roll [deg]", 5.0)
     lean = page.maneuvers["tern"]

@@ -43,6 +43,7 @@ def test_drawing_twice_creates_no_new_nodes(server, ultrasonic_turns):
     scene.remove()
 
 
+@pytest.mark.slow
 def test_bodies_are_drawn_at_their_logged_positions(server, ultrasonic_turns):
     scene = SceneNodes(server.scene, ultrasonic_turns.flight)
     scene_state = ultrasonic_turns.scene_state(-1)
@@ -106,6 +107,7 @@ def test_a_ghost_has_only_bodies_and_trails(server, ultrasonic_turns):
     assert not any(name.startswith("/ghost") for name in nodes(server))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_library_scenarios_are_drawn(server, staged, placed, name):
     flight = staged(name)

@@ -167,6 +167,7 @@ def test_the_design_is_the_same_in_either_precision():
     assert fitted["input_rows"] == law.input_rows
 
 
+@pytest.mark.slow
 def test_new_weights_give_new_gains_of_the_same_vehicle():
     simulation = kw.load("hover-hummingbird", {"vehicles.hummingbird.controller": "lqr"})
     law = simulation.scenario.vehicles["hummingbird"].cascade[0].component

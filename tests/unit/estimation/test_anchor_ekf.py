@@ -72,6 +72,7 @@ def test_two_steps_are_those_of_a_filter_from_the_books():
     np.testing.assert_allclose(found.covariance, p, rtol=1e-5, atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("no_range", [{"fresh": False}, {"valid": False}])
 def test_no_range_leaves_the_velocity_and_lets_the_doubt_grow(no_range):
     first = initialized()

@@ -92,6 +92,7 @@ def test_sensors_correct_what_the_inertial_unit_cannot_know():
     assert deviations(silent)[8] > 0.08
 
 
+@pytest.mark.slow
 def test_without_anything_new_the_estimate_only_loses():
     state, _ = stood(Ekf(), ("imu",))
     assert (

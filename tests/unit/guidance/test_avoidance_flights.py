@@ -74,6 +74,7 @@ def test_a_barrier_keeps_its_distance_from_boxes_at_random():
     assert max(frame["x_m"].max() for frame in frames) > 6.0
 
 
+@pytest.mark.slow
 def test_repulsion_halts_where_its_lean_balances_the_command():
     speed_mps, lag_s = 0.25, 0.4
     log = flown(

@@ -63,6 +63,7 @@ def test_unrecorded_steps_lead_to_the_same_state(simulation):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_worlds_of_different_seeds_differ_and_their_clock_is_one(simulation):
     batch = simulation.batch(20)
     batch.advance(10)

@@ -53,6 +53,7 @@ def test_each_controller_is_flown_with_each_seed_from_the_scenarios_on(trials):
     assert {trial.status for trial in trials} == {"completed"}
 
 
+@pytest.mark.slow
 def test_seeds_differ_by_the_noise_and_controllers_meet_the_same_noise(trials):
     said = {
         (trial.controllers, trial.seed): trial.table.part(("estimate.x_m",))[0, 0]
@@ -76,6 +77,7 @@ def test_without_noise_the_scenarios_estimator_is_kept(scenario):
     np.testing.assert_array_equal(trial.table.part(("estimate.x_m",)), trial.table.part(("x_m",)))
 
 
+@pytest.mark.slow
 def test_overrides_are_a_mapping_or_a_list(scenario):
     flown = [
         compare(scenario, ["position"], overrides=given)[0].table.values.shape
@@ -251,6 +253,7 @@ def test_a_frame_has_the_metrics_of_each_trial_with_units(trials):
     assert frame["tracking_rms_m"][0] == trials[0].response.tracking_rms_m
 
 
+@pytest.mark.slow
 def test_a_plot_is_the_picture_of_the_command(trials):
     drawn = trials.plot()._repr_png_()
     assert drawn == trials.plot("tern")._repr_png_() == draw_comparison(trials)._repr_png_()

@@ -147,6 +147,7 @@ def test_a_command_holds_until_guidance_resumes(drone):
     np.testing.assert_allclose(back, [0.0, 0.0, 10.0], atol=0.05)
 
 
+@pytest.mark.slow
 def test_a_command_before_the_first_block_starts_after_it(drone):
     drone.executor.command("drone", go_to(np.array([1.0, 0.0, 10.0]), 0.0))
     there = drone.flown(2.0, "drone", *PLACE)
@@ -480,6 +481,7 @@ def test_a_motor_stops_and_starts_again(flock):
     assert executor.latest is program
 
 
+@pytest.mark.slow
 def test_satellites_are_lost_and_found_again(flock):
     executor = flock.executor
     assert flock.flown(1.0, "gull", "sensor.gnss.valid")[-1, 0] == 1.0
@@ -623,6 +625,7 @@ def test_a_step_of_a_mission_begins_on_request(errand):
     assert "loop" in problem
 
 
+@pytest.mark.slow
 def test_requests_for_an_unknown_vehicle_are_refused(errand):
     with pytest.raises(CommandError, match="there is no vehicle 'dron'"):
         errand.executor.set_active_behaviors("dron", ["cohesion"])

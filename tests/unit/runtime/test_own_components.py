@@ -184,6 +184,7 @@ def test_a_log_calls_no_component_of_the_flight():
     np.testing.assert_array_equal(*heights)
 
 
+@pytest.mark.slow
 def test_a_log_ends_a_step_earlier_where_a_component_cannot_be_copied():
     class Locked(Climb):
         def reset(self, vehicle):
@@ -246,6 +247,7 @@ def test_a_flight_continues_from_restored_states(own):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.slow
 def test_states_of_two_flights_are_not_advanced_in_turn(own):
     states = [own.init(kw.seed_key(seed)) for seed in (1, 2)]
 
@@ -298,6 +300,7 @@ class Declared:
         )
 
 
+@pytest.mark.slow
 def test_a_declared_measurement_feeds_estimators_and_errors():
     entry = {"sensors": {"imu": "imu", "gnss": Declared()}, "estimator": "ekf"}
     log = kw.Simulation(scenario(**entry)).run()

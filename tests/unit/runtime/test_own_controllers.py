@@ -104,6 +104,7 @@ def test_update_is_called_at_its_own_rate_with_the_time(spring):
     np.testing.assert_array_equal(estimates[:31], log.frame("h")["estimate.x_m"][::5])
 
 
+@pytest.mark.slow
 def test_flights_begin_anew_with_the_same_bits(spring):
     logs = [spring.run(seed=seed) for seed in (0, 1, 0)]
     assert logs[0].frame("h").equals(logs[2].frame("h"))
@@ -141,6 +142,7 @@ def test_a_former_state_is_refused(spring):
         jax.block_until_ready(spring.advance(former))
 
 
+@pytest.mark.slow
 def test_a_flight_does_not_disturb_steps(spring):
     flown = spring.run().frame("h")
     spring.reset()

@@ -118,6 +118,7 @@ def test_a_state_is_a_numpy_archive_with_a_header(hover, saved):
     assert int(found["state.tick"]) == 3
 
 
+@pytest.mark.slow
 def test_a_restored_flight_is_at_its_time(hover, saved):
     for _ in range(5):
         hover.step()
@@ -242,6 +243,7 @@ def test_pickled_objects_are_refused_and_never_loaded(hover, saved, tmp_path):
     assert not (tmp_path / "sprung").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("header", "message"),
     [
@@ -364,6 +366,7 @@ def test_a_controller_in_plain_python_continues_from_its_state(tmp_path):
         np.testing.assert_array_equal(values, second[name], err_msg=name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kept",
     [

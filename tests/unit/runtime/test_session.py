@@ -54,6 +54,7 @@ def test_restarts_repeat_the_flight_with_the_same_seed_only(scenario, tmp_path):
     session.close()
 
 
+@pytest.mark.slow
 def test_another_seed_draws_anew_and_the_same_one_does_not(tmp_path):
     speed = "world.wind.speed_at_6m_mps"
     given = [*SHORT, "world.wind={type: shear, speed_at_6m_mps: 1, from_deg: 0}"]

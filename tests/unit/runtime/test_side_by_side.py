@@ -55,6 +55,7 @@ def test_flights_have_the_bits_of_flights_alone(precision, count):
     assert {log.summary["status"] for log in logs.values()} == {"completed", "failed"}
 
 
+@pytest.mark.slow
 def test_the_state_of_each_world_is_that_of_its_flight_alone():
     given = drawn(LANES["float64"], {}, duration_s=0.1)
     programs = [simulation.program for simulation, _ in given]

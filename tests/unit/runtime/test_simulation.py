@@ -134,6 +134,7 @@ def test_an_observation_is_made_of_plain_numbers(pair):
     json.dumps(leaves)
 
 
+@pytest.mark.slow
 def test_the_first_observation_is_the_start(pair):
     truth = pair.reset()["pelican-2"].truth
     assert truth.position_world_m.array.tolist() == [0.0, -60.0, 10.0]
@@ -152,6 +153,7 @@ def test_observing_changes_nothing(pair):
     assert pair.observe() == pair.observe()
 
 
+@pytest.mark.slow
 def test_a_reset_begins_the_same_flight_again(pair):
     assert flown_by_hand(pair) == flown_by_hand(pair)
 
@@ -371,6 +373,7 @@ def test_an_invalid_duration_is_refused(pair, duration_s):
         pair.run(duration_s=duration_s)
 
 
+@pytest.mark.slow
 def test_run_does_not_affect_a_stepped_flight(pair):
     pair.reset()
     pair.step()
@@ -397,6 +400,7 @@ def test_flags_of_measurements_are_true_or_false(seen_by_the_pelican):
     assert seen_by_the_pelican.valid is True
 
 
+@pytest.mark.slow
 def test_a_sensor_that_is_not_there_is_refused_with_the_nearest_one(seen_by_the_pelican):
     for by_sensor in (seen_by_the_pelican.measurements, seen_by_the_pelican.fresh):
         with pytest.raises(UnknownSensorError) as refused:

@@ -100,6 +100,7 @@ def test_states_of_added_components_start_fresh(flown):
             np.testing.assert_array_equal(found[lane], begun[lane])
 
 
+@pytest.mark.slow
 def test_messages_stay_with_their_vehicles_when_others_come_and_go():
     radio = "world.radio={type: lossy, memory_s: 0.2}"
     scenario = build(

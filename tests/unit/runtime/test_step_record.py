@@ -140,6 +140,7 @@ def test_a_log_may_be_made_in_the_middle_and_again_later(windy):
     assert later.summary["duration_s"] == pytest.approx(1.2)
 
 
+@pytest.mark.slow
 def test_a_log_before_the_first_step_has_the_start(windy):
     log = stepped(windy, 0)
     assert [len(log.values(name)) for name in log.names] == [1, 1, 1]

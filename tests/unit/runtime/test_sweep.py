@@ -61,6 +61,7 @@ def test_a_row_has_what_varied_what_was_drawn_and_the_summary(tmp_path):
     assert not {"wall_s", "compile_s", "realtime_factor"} & {*table.columns}
 
 
+@pytest.mark.slow
 def test_any_run_is_flown_again_alone_to_the_same_bits(tmp_path):
     results = swept(tmp_path / "s")
     plan = SweepPlan.read(results.folder)

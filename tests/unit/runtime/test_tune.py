@@ -255,6 +255,7 @@ def test_slopes_at_a_limit_are_one_sided():
     assert np.abs(one_sided).max() == pytest.approx(2.0, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_number_without_effect_has_no_gradient(tmp_path):
     free = {"vehicles.pelican.parameters.max_yaw_rad": None}
     with pytest.raises(ScenarioError, match="no effect on the tracking errors; write cma-es"):

@@ -84,6 +84,7 @@ def test_the_scenario_is_the_changed_one(flight):
     assert [*kw.load(flight.scenario.document.data).scenario.vehicles] == ["tern", "gull"]
 
 
+@pytest.mark.slow
 def test_the_log_has_each_vehicle_over_the_time_it_flew(log):
     assert log.names == ("tern", "auk", "gull")
     ticks = {name: np.rint(log.column(name, "time_s") * 100).astype(int) for name in log.names}
@@ -172,6 +173,7 @@ def test_a_vehicle_at_the_place_of_another_is_refused(flight):
         flight.add_vehicle("late", late)
 
 
+@pytest.mark.slow
 def test_a_vehicle_that_cannot_be_removed_is_refused(flight):
     with pytest.raises(ScenarioError, match="no vehicle 'gul'. Did you mean 'gull'"):
         flight.remove_vehicle("gul")

@@ -34,6 +34,7 @@ def set_at(data, path, value):
     data[last] = value
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("path", "value"),
     [

@@ -30,6 +30,7 @@ def test_beacon_without_deviations_transmits_the_truth():
     np.testing.assert_allclose(measured.yaw_rad, yaw_rad, atol=1e-12)
 
 
+@pytest.mark.slow
 def test_errors_have_their_deviations_and_zero_mean():
     beacon = Beacon(0.03, 0.05, 0.02)
     measured, true = messages(beacon), beacon.ideal(to_measure(CRUISING, 0))

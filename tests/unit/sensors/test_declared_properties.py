@@ -41,6 +41,7 @@ class Rangefinders(Rangefinder):
     measures: ClassVar[type] = RangesMeasurement
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["imu", "imu-qrsim", "imu-micklisch", "barometer", "barometer-micklisch", "beacon"]
 )

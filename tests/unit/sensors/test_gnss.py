@@ -100,6 +100,7 @@ def test_fix_is_that_of_some_periods_ago():
             assert distance(measurement.position_world_m, then) < 1e-6
 
 
+@pytest.mark.slow
 def test_velocity_is_that_from_fix_to_fix():
     inputs = [seeing(sky_at(0.0), (0.6 * i, -0.2 * i, 0.1 * i)) for i in range(3)]
     first, *others = measured(EXACT, *inputs)

@@ -45,6 +45,7 @@ def test_cell_with_a_person_has_positive_evidence():
     assert float(image.y_world_m[3, 7]) == pytest.approx(0.5 * 80 / 2280 * 20.0)
 
 
+@pytest.mark.slow
 def test_person_on_the_edge_of_cells_is_seen_by_both():
     assert likelier(CAMERA.ideal(looking([(1.75, 0.0)]))) == {(3, 7), (3, 8)}
 

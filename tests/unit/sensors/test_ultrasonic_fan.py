@@ -47,6 +47,7 @@ def test_sensor_i_looks_along_its_azimuth_and_reads_a_wall_within_the_bound(sens
     assert 0.0 < abs(float(measured.ranges_m[sensor]) - 2.9) <= 0.005
 
 
+@pytest.mark.slow
 def test_noise_of_the_fan_is_evenly_spread_and_independent():
     count, bound = 4000, 0.005
     azimuth = math.pi / COUNT

@@ -191,6 +191,7 @@ def test_environments_of_both_engines_are_delayed_through_resets():
         np.testing.assert_allclose(ours.observation, theirs.observation, rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_sweep_compares_delays(tmp_path):
     path = DELAY.format("hummingbird")
     given = {"time.duration_s": 6, "time.log_rate_hz": 10}

@@ -35,6 +35,7 @@ def test_each_task_has_finite_metrics_of_its_own(name):
     assert np.isfinite([*metrics.values()]).all()
 
 
+@pytest.mark.slow
 def test_distance_figure_is_that_of_the_furthest_agent():
     env, metrics, places = begun("goto-waypoint")
     wanted = np.asarray(env.task.waypoint_world_m.array)

@@ -196,6 +196,7 @@ def test_task_without_a_policy_of_its_own_is_refused():
         kw.load("keep-spot", {"policy": "task"})
 
 
+@pytest.mark.slow
 def test_scenario_that_does_not_fit_its_task_has_no_return():
     log = kw.load("keep-spot", {"task.rate_hz": 7, **NOISELESS}).run(duration_s=0.1)
     task = log.summary["metrics"]["task"]

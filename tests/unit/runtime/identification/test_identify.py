@@ -127,6 +127,7 @@ def test_delay_and_bias_are_parameters(table, tmp_path):
     assert [own.limit for own in result.values] == [None, None, None]
 
 
+@pytest.mark.slow
 def test_a_value_at_its_limit_is_said(table, tmp_path):
     # the truth is 0.71
     free = {"attitude_gain": (0.73, 1.0), "bias.wz_radps": (-0.5, 0.5)}
@@ -136,6 +137,7 @@ def test_a_value_at_its_limit_is_said(table, tmp_path):
     assert "attitude_gain: at its limit 0.73" in sentence
 
 
+@pytest.mark.slow
 def test_commands_beyond_the_limits_and_pauses_are_noted(table, tmp_path):
     log = flight_log(table)
     throttle, yaw_rate = (log.signals[f"cmd_{name}"] for name in ("throttle", "yaw_rate_radps"))

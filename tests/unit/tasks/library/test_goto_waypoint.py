@@ -34,6 +34,7 @@ def test_only_the_last_step_costs_the_squared_distance(flights):
     assert bool(step.truncated)
 
 
+@pytest.mark.slow
 def test_observation_holds_the_offset_in_body_axes(flights):
     _, seen = flights.reset(scenes.keys(1)[0])
     # it looks north: west is to its left, south behind it

@@ -41,6 +41,7 @@ def test_reward_is_progress_minus_nearness(setting, x_m, free_m):
     assert not ended
 
 
+@pytest.mark.slow
 def test_arrival_gives_ten_and_ends_the_episode(setting):
     reward, ended = stepped(setting, at(23.9, 1.0), at(24.05, 1.0))
     assert reward == pytest.approx(10.15, rel=0, abs=1e-9)

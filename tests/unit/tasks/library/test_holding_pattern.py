@@ -36,6 +36,7 @@ def test_total_reward_equals_the_original():
     assert got[2] < -np.exp(10) < -100 < min(got[:2])
 
 
+@pytest.mark.slow
 def test_cost_of_a_pair_is_shared_equally():
     near = [[0.0, 0.0, 10.0], [0.0, 0.001, 10.0], [0.0, 50.0, 10.0]]
     speeds = np.tile([2.5, 0.0, 0.0], (3, 1))

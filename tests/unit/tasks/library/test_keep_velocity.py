@@ -15,6 +15,7 @@ def flights():
         return scenes.Flights(make("keep-velocity", conditions="noiseless", precision="float64"))
 
 
+@pytest.mark.slow
 def test_reward_is_effort_and_squared_error_times_the_step(flights):
     state, _ = flights.reset(scenes.keys(1)[0])
     for action in ACTIONS:

@@ -51,6 +51,7 @@ def test_reward_is_approach_minus_time(setting):
     assert not ended
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("aside_m", "way_m", "passes"),
     [

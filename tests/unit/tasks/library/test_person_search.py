@@ -82,6 +82,7 @@ def test_evidence_accumulates_until_a_searcher_descends():
     assert (x, y) == pytest.approx((0.45 * 3.0, 0.45 * 2.0), abs=0.45 * 0.6)
 
 
+@pytest.mark.slow
 def test_negative_evidence_removes_a_candidate():
     estimates, beliefs = searching((0.0, 0.0, SWEEP_M))
     beliefs = after(beliefs, estimates, images(estimates, (3.0, 2.0), 4.0))

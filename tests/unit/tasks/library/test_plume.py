@@ -97,6 +97,7 @@ def test_baseline_reports_its_measurements_and_flies_to_unvisited_locations():
     np.testing.assert_allclose(reported, [2 * (0.8 / 2.05) ** 0.25 - 1, -1, -1, -1], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("weights", [[2.0, 2.0, 2.0, 2.0], [2.0, 2.0, 2.0, 0.0]])
 def test_baseline_waits_in_the_middle_of_the_inner_locations(weights):
     task = PlumeGaussian(locations=4)

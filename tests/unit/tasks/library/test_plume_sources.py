@@ -86,6 +86,7 @@ def test_measurements_give_the_emission_of_a_source():
     assert wrong(beliefs) < 0.25 * before
 
 
+@pytest.mark.slow
 def test_sampled_puffs_average_to_the_mean_concentration():
     axes, sources = Axes.of(WIND), jnp.zeros((SOURCES, 3))
     places = axes.to_world_axes(jnp.asarray([[5.0, 0.0, 0.0], [30.0, 0.0, 0.0]]))

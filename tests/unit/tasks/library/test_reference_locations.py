@@ -23,6 +23,7 @@ def site(speed_mps):
     return Site(Vec3(0.6 * speed_mps, -0.8 * speed_mps, 0.0), 0.0, AREA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("plume", "speed_mps"),
     [
