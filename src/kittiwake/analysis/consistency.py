@@ -101,11 +101,13 @@ def overconfidence(table: Table) -> Overconfidence | None:
     variances = [f"{ESTIMATE_PREFIX}cov_{axis}_{axis}" for axis in "xyz"]
     if variances[0] not in table.columns or len(table.values) < 2:
         return None
-    errors, variances_m2 = _finite_errors(table)[:, :3], table.part(variances)
-    with np.errstate(invalid="ignore"):
-        off_m = np.linalg.norm(errors, axis=1)
-        claimed_m = np.sqrt(variances_m2.sum(axis=1))
+    estimated_m = estimated_state(table).part(POSITION_WORLD_M)
+    with np.errstate(over="ignore", invalid="ignore"):
+        off_m = np.linalg.norm(table.part(POSITION_WORLD_M) - estimated_m, axis=1)
+        claimed_m = np.sqrt(table.part(variances).sum(axis=1))
         holds = (claimed_m > 0.0) & (off_m > np.maximum(LEAST_ERROR_M, DEVIATIONS * claimed_m))
+        # rows of a diverging vehicle count for nothing, as in its consistency
+        holds &= off_m < LARGEST
     if not holds.any():
         return None
     times_s = table.part(["time_s"])[:, 0]

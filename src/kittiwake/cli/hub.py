@@ -6,7 +6,6 @@ import json
 import signal
 import sys
 from collections.abc import Mapping
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
@@ -14,9 +13,8 @@ import typer
 
 from kittiwake.cli.check import Overrides
 from kittiwake.cli.compiled_programs import keep_compiled
-from kittiwake.cli.options import Quiet
+from kittiwake.cli.options import Quiet, positive_number
 from kittiwake.cli.token_file import read_token
-from kittiwake.core.errors import HubError
 
 if TYPE_CHECKING:
     from kittiwake.adapters.hub.counters import Counters
@@ -83,9 +81,9 @@ def hub(
     from kittiwake.scenario.load import load_scenario
 
     keep_compiled()
-    rate_hz = None if rate is None else _positive("--rate", rate)
-    duration_s = None if duration is None else _positive("--duration", duration)
-    silence_s = None if silence is None else _positive("--silence", silence)
+    rate_hz = positive_number("--rate", rate)
+    duration_s = positive_number("--duration", duration)
+    silence_s = positive_number("--silence", silence)
     token = None if token_file is None else read_token(token_file)
     flock_server = FlockServer(load_scenario(scenario, overrides or []), rate_hz)
     limits = Limits.usual(flock_server.rate_hz, silence_s, lockstep=lockstep)
@@ -96,14 +94,6 @@ def hub(
         sys.stdout.write(json.dumps(process.counters.as_dict()) + "\n")
     elif not quiet:
         _show_counters(process.counters)
-
-
-def _positive(option: str, written: str) -> float:
-    with contextlib.suppress(ValueError):
-        if 0.0 < float(written) < inf:
-            return float(written)
-    message = f"`{option}`: got {written}; must be a number above 0"
-    raise HubError(message)
 
 
 async def _serve(process: "Hub", at: HubPorts, duration_s: float | None, *, quiet: bool) -> None:

@@ -54,17 +54,30 @@ def as_overrides(duration: str | None, seed: str | None) -> list[str]:
     if duration == UNTIL_DONE:
         return ["time.duration_s=null", "time.until_done=true", *as_overrides(None, seed)]
     values = {
-        "time.duration_s": None if duration is None else _duration_s(duration),
+        "time.duration_s": positive_number(
+            "--duration", duration, f"a number above 0, or {UNTIL_DONE}"
+        ),
         "seed": None if seed is None else _seed(seed),
     }
     return [f"{path}={value}" for path, value in values.items() if value is not None]
 
 
-def _duration_s(written: str) -> float:
+def positive_number(
+    option: str, written: str | None, allowed: str = "a number above 0"
+) -> float | None:
+    """Return the number that was written for an option, None for none.
+
+    ``allowed`` are its values in words.
+
+    Raises:
+        ScenarioError: if it is not a number above 0.
+    """
+    if written is None:
+        return None
     with contextlib.suppress(ValueError):
         if 0.0 < float(written) < inf:
             return float(written)
-    message = f"`--duration`: got {written}; must be a number above 0, or {UNTIL_DONE}"
+    message = f"`{option}`: got {written}; must be {allowed}"
     raise ScenarioError(message)
 
 

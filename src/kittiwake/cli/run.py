@@ -1,9 +1,7 @@
 """``kittiwake run``: flight of a scenario with log, summary and picture."""
 
-import contextlib
 import json
 import sys
-from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -26,6 +24,7 @@ from kittiwake.cli.options import (
     Seed,
     SummaryJson,
     as_overrides,
+    positive_number,
     refuse,
 )
 from kittiwake.cli.page import (
@@ -117,7 +116,8 @@ def run(
     from kittiwake.tasks.task_commander import check_task
 
     keep_compiled()
-    every_s = None if checkpoint_every is None else _checkpoint_every_s(checkpoint_every)
+    seconds = "a number of seconds above 0"
+    every_s = positive_number("--checkpoint-every", checkpoint_every, seconds)
     if resume is not None:
         changed = {"SCENARIO": scenario, "--set": overrides, "--duration": duration, "--seed": seed}
         live = {"--live": is_live, "--speed": speed, "--port": port, "--token-file": token_file}
@@ -251,11 +251,3 @@ def _show_result(log: "Log", folder: Path, *, as_json: bool, quiet: bool) -> Non
         show_summary(summary, folder)
     if summary["status"] != "completed":
         raise typer.Exit(RUN_FAILED)
-
-
-def _checkpoint_every_s(written: str) -> float:
-    with contextlib.suppress(ValueError):
-        if 0.0 < float(written) < inf:
-            return float(written)
-    message = f"`--checkpoint-every`: got {written}; must be a number of seconds above 0"
-    raise ScenarioError(message)

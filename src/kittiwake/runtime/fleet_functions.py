@@ -159,9 +159,11 @@ class FleetFunctions:
     @cached_property
     def _compiled_start(self) -> Callable[[Numbers, PRNGKeyArray], FlightState]:
         with self.precision_context():
+            # first, as another engine may trace anew
+            engine = self.chosen_engine.engine
             start = StartExample(self._init, self._example, seed_key(0), self.form)
             try:
-                return self.chosen_engine.engine.compile_start("start", start)
+                return engine.compile_start("start", start)
             except UnsupportedError:
                 return XlaEngine().compile_start("start", start)
 
