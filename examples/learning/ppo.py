@@ -21,6 +21,7 @@ import optax
 from matplotlib.figure import Figure
 
 import kittiwake as kw
+from kittiwake.pytree import Module
 
 # easier conditions for training: longer control steps, short flights that start nearby, and a
 # running cost of the distance
@@ -48,7 +49,7 @@ class Settings(NamedTuple):
     log_deviation: float = -2.0
 
 
-class Policy(eqx.Module):
+class Policy(Module):
     """Gaussian policy and value function of normalized observations."""
 
     actor: eqx.nn.MLP

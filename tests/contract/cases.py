@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import pytest
@@ -16,6 +15,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.pytree import Module
 from kittiwake.scenario.parameters import build_component
 from kittiwake.sensors import SENSORS
 from kittiwake.swarm.informed_avoid import InformedAvoid
@@ -44,7 +44,7 @@ class Case:
         return CONTRACTS[self.family]
 
     @property
-    def kind(self) -> type[eqx.Module]:
+    def kind(self) -> type[Module]:
         """Class of the component."""
         return self.contract.registry.find(self.name)
 

@@ -5,7 +5,6 @@ import math
 from functools import cache
 from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -14,6 +13,7 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.world.surroundings import Air, Surroundings
 
 
@@ -77,7 +77,7 @@ EXTREMES = (
 )
 
 
-def signal(command_type: type[eqx.Module], size: float) -> eqx.Module:
+def signal(command_type: type[Module], size: float) -> Module:
     """Return a command of this type with numbers of this size."""
 
     def value(hint: Any) -> Any:
@@ -87,7 +87,7 @@ def signal(command_type: type[eqx.Module], size: float) -> eqx.Module:
             return Quaternion.from_euler(EulerZYX(0.3 * size, -0.2 * size, 0.5 * size))
         if get_origin(hint) is tuple:
             return tuple(value(item) for item in get_args(hint))
-        if isinstance(hint, type) and issubclass(hint, eqx.Module):
+        if isinstance(hint, type) and issubclass(hint, Module):
             return signal(hint, size)
         return 0.4 * size
 

@@ -28,6 +28,7 @@ from kittiwake.core.registry import Registry
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 from kittiwake.scenario.parameters import parameters_model
 from kittiwake.world.surroundings import Air
 
@@ -316,7 +317,7 @@ def test_output_has_the_declared_type(case):
     elif case.family == "rotors":
         assert [type(wrench) for wrench in output[0]] == [Wrench, Wrench]
     else:
-        assert isinstance(output, eqx.Module)
+        assert isinstance(output, Module)
 
 
 def signals_of(setpoint):

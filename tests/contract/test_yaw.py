@@ -4,7 +4,6 @@ import dataclasses
 import math
 from typing import get_type_hints
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +19,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 KEY = jax.random.key(0)
 DT_S = 0.02
@@ -38,7 +38,7 @@ def with_yaw(command_type, yaw_rad):
             return Vec3.zero()
         if hint is Quaternion:
             return Quaternion.from_euler(EulerZYX(0.0, 0.0, yaw_rad))
-        if isinstance(hint, type) and issubclass(hint, eqx.Module):
+        if isinstance(hint, type) and issubclass(hint, Module):
             return with_yaw(hint, yaw_rad)
         return yaw_rad if name in YAWS else 0.0
 

@@ -19,18 +19,18 @@ empty battery drives no motor. Neglected: the slow components of the sag, temper
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from typing_extensions import override
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.parts import AbstractBattery
+from kittiwake.pytree import Module, field
 
 SHARE = Bounds(0.0, 1.0, open_below=True)
 
 
-class LithiumPolymerState(eqx.Module):
+class LithiumPolymerState(Module):
     """Charge as a fraction of the capacity, and voltage and current of the last step.
 
     ``rounding`` is the rounding error of the charge, carried to the next step (Kahan summation).
@@ -55,7 +55,7 @@ class LithiumPolymer(AbstractBattery[LithiumPolymerState]):
         charging_a: the current of the charger, while the vehicle stands on a deck.
     """
 
-    cells: Annotated[Integer, POSITIVE] = eqx.field(static=True)
+    cells: Annotated[Integer, POSITIVE] = field(static=True)
     capacity_c: Annotated[Real, POSITIVE]
     resistance_ohm: Annotated[Real, POSITIVE]
     motor_efficiency: Annotated[Real, SHARE] = 0.7

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
-import equinox as eqx
 import jax.numpy as jnp
 from typing_extensions import override
 
@@ -11,6 +10,7 @@ from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE
 from kittiwake.core.commands import PropellerSpeeds
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
+from kittiwake.pytree import field
 
 
 class ShaftFault(AbstractFault[PropellerSpeeds]):
@@ -24,7 +24,7 @@ class ShaftFault(AbstractFault[PropellerSpeeds]):
     command_type: ClassVar[type] = PropellerSpeeds
 
     at_s: Annotated[Real, NOT_NEGATIVE]
-    side: Literal["left", "right"] = eqx.field(static=True)
+    side: Literal["left", "right"] = field(static=True)
     keeps: Annotated[Real, FRACTION] = 0.0
 
     @classmethod

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +25,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.interfaces.cascade import cascade_path, controller_name
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 # a vector of any length
 Vector = Float[Array, " _"]
@@ -128,7 +128,7 @@ def _levels(trim: Trim, command_type: Any) -> tuple[AbstractController, ...]:
     return levels
 
 
-def _first_command(trim: Trim, command_type: type[eqx.Module]) -> eqx.Module:
+def _first_command(trim: Trim, command_type: type[Module]) -> Module:
     """Return a command near that of a steady state: its motion, and the thrust of its weight."""
     motion = trim.start.kinematics()
     gravity_mps2 = float(trim.world.gravity_mps2)

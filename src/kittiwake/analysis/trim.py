@@ -10,11 +10,11 @@ The world is that of the beginning of the flight, without gusts, decks and other
 that changes with height is that at the position.
 """
 
+import dataclasses
 from collections.abc import Iterator, Sequence
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, fields, replace
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -41,6 +41,7 @@ from kittiwake.interfaces.continuous import (
 )
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.scenario.definition import Vehicle, World
 from kittiwake.scenario.scenario import IN_PYTHON, Scenario
 from kittiwake.world.surroundings import Surroundings
@@ -82,8 +83,8 @@ class Trim:
         residual: the remaining rates of the states by name, in SI units.
     """
 
-    vehicle: AssembledVehicle = field(repr=False)
-    world: WorldModel = field(repr=False)
+    vehicle: AssembledVehicle = dataclasses.field(repr=False)
+    world: WorldModel = dataclasses.field(repr=False)
     start: Start
     command: Any
     actuators: dict[str, float]
@@ -109,7 +110,7 @@ class Trim:
         return self.vehicle.dynamics
 
 
-class TrimProblem(eqx.Module):
+class TrimProblem(Module):
     """Equations of a steady state, and the values that are given.
 
     The unknowns are ``free`` of the start, in this order, and deviations from ``command``.
@@ -118,9 +119,9 @@ class TrimProblem(eqx.Module):
     dynamics: AbstractDynamics
     world: WorldModel
     start: Start
-    command: eqx.Module
-    inputs: Coordinates = eqx.field(static=True)
-    free: tuple[str, ...] = eqx.field(static=True)
+    command: Module
+    inputs: Coordinates = field(static=True)
+    free: tuple[str, ...] = field(static=True)
 
     def start_at(self, unknowns: Vector) -> Start:
         """Return the start with its free values."""
@@ -131,7 +132,7 @@ class TrimProblem(eqx.Module):
             start = replace(start, position_world_m=place)
         return replace(start, **values)
 
-    def command_at(self, unknowns: Vector) -> eqx.Module:
+    def command_at(self, unknowns: Vector) -> Module:
         """Return the command."""
         deviation = unknowns[len(self.free) :]
         return self.inputs.deviated(self.command, deviation)
@@ -145,7 +146,7 @@ class TrimProblem(eqx.Module):
         command = self.dynamics.limit_command(self.command_at(unknowns))
         return self._rates(self.start_at(unknowns), command)
 
-    def _rates(self, start: Start, command: eqx.Module) -> Vector:
+    def _rates(self, start: Start, command: Module) -> Vector:
         motion = start.kinematics()
         state = ContinuousState(motion, self.dynamics.steady_actuators(command))
         around = surroundings(self.world, self.dynamics, state)
@@ -262,7 +263,7 @@ def rates_by_name(rates: StateRates) -> dict[str, Real]:
 
 
 def command_inputs(
-    command: eqx.Module, given: Sequence[str] = (), prefix: str = COMMAND
+    command: Module, given: Sequence[str] = (), prefix: str = COMMAND
 ) -> Coordinates:
     """Return the coordinates of a command, without given fields and those for feed-forward."""
     feed_forward = [one.name for one in fields(command) if one.default is not MISSING]
@@ -335,7 +336,7 @@ def _turns(dynamics: AbstractDynamics, angle: str) -> bool:
     return rotation[angle] in dynamics.body_states
 
 
-def _first_commands(dynamics: AbstractDynamics) -> Iterator[eqx.Module]:
+def _first_commands(dynamics: AbstractDynamics) -> Iterator[Module]:
     """Return commands from which Newton's method may converge."""
     off, given = dynamics.off(), given_fields(dynamics.off())
     yield off
@@ -353,7 +354,7 @@ def _first_commands(dynamics: AbstractDynamics) -> Iterator[eqx.Module]:
         yield from_columns(type(off), to_columns(off) | inside)
 
 
-def given_fields(off: eqx.Module) -> list[str]:
+def given_fields(off: Module) -> list[str]:
     """Return the fields that are no means of control, such as a voltage: not zero when off."""
     numbers_off = {one.name: getattr(off, one.name) for one in fields(off)}
     return [
@@ -379,18 +380,18 @@ class _Solution:
         return not self.size < TOLERANCE, bool(beyond), self.size
 
     @property
-    def command(self) -> eqx.Module:
+    def command(self) -> Module:
         return _plain(self.problem.command_at(jnp.asarray(self.unknowns)))
 
 
-@eqx.filter_jit
+@jax.jit
 def _residual_and_jacobian(
     problem: TrimProblem, unknowns: Vector
 ) -> tuple[Vector, Float[Array, "_ _"]]:
     return problem.residual(unknowns), jax.jacfwd(problem.residual)(unknowns)
 
 
-@eqx.filter_jit
+@jax.jit
 def _limited_residual(problem: TrimProblem, unknowns: Vector) -> Vector:
     return problem.limited_residual(unknowns)
 
@@ -450,7 +451,7 @@ def _plain(tree: Tree) -> Tree:
     return jax.tree.map(float, tree)
 
 
-def _beyond_bounds(dynamics: AbstractDynamics, command: eqx.Module) -> str:
+def _beyond_bounds(dynamics: AbstractDynamics, command: Module) -> str:
     """Return the numbers of a command that are out of bounds, with their bounds."""
     columns = to_columns(command)
     found: list[str] = []

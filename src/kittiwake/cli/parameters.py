@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from types import NoneType, UnionType
 from typing import Annotated, Literal, Union, get_args, get_origin, get_type_hints
 
-import equinox as eqx
-
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.core.units import USER_UNITS, stored_name
@@ -18,6 +16,7 @@ from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 from kittiwake.scenario.parameters import FILES, REGISTRIES, parameters_model
 from kittiwake.scenario.problems import Plain
 from kittiwake.world.environment import AbstractProcessKind, AbstractTurbulence
@@ -70,7 +69,7 @@ class Parameter:
 
 
 def parameters_of(
-    cls: type[eqx.Module], defaults: Mapping[str, Plain] | None = None
+    cls: type[Module], defaults: Mapping[str, Plain] | None = None
 ) -> dict[str, Parameter]:
     """Return the parameters of a component by key; keys of its parts have dots.
 
@@ -81,7 +80,7 @@ def parameters_of(
     return dict(_parameters(cls, defaults or {}, ""))
 
 
-def rate_parameter(cls: type[eqx.Module]) -> dict[str, Parameter]:
+def rate_parameter(cls: type[Module]) -> dict[str, Parameter]:
     """Return the parameter of a component's rate; empty if it has no rate."""
     if not issubclass(cls, SCHEDULED):
         return {}
@@ -96,7 +95,7 @@ def rate_parameter(cls: type[eqx.Module]) -> dict[str, Parameter]:
 
 
 def _parameters(
-    cls: type[eqx.Module], defaults: Mapping[str, Plain], prefix: str
+    cls: type[Module], defaults: Mapping[str, Plain], prefix: str
 ) -> Iterator[tuple[str, Parameter]]:
     hints = get_type_hints(cls, include_extras=True)
     keys = parameters_model(cls).model_fields
@@ -185,14 +184,14 @@ def _default(field: "dataclasses.Field[Plain]") -> Plain:
 
 def _inner(default: Plain) -> Parameters:
     """Return the fields of a record as defaults of its parameters."""
-    if not isinstance(default, eqx.Module):
+    if not isinstance(default, Module):
         return {}
     return {field.name: getattr(default, field.name) for field in dataclasses.fields(default)}
 
 
 def _plain(value: Plain) -> Plain:
     """Return a default as in a scenario file."""
-    if isinstance(value, eqx.Module):
+    if isinstance(value, Module):
         parts = {name: _plain(own) for name, own in _inner(value).items()}
         return list(parts.values()) if isinstance(value, Vec3) else parts
     if isinstance(value, list | tuple):
@@ -200,16 +199,16 @@ def _plain(value: Plain) -> Plain:
     return value
 
 
-def _part(hint: Annotation) -> type[eqx.Module] | None:
+def _part(hint: Annotation) -> type[Module] | None:
     """Return the record type of a parameter; None if it is not a record."""
     while get_origin(hint) is Annotated:
         hint = get_args(hint)[0]
-    is_record = isinstance(hint, type) and issubclass(hint, eqx.Module)
+    is_record = isinstance(hint, type) and issubclass(hint, Module)
     known = hint in (Vec3, *FILES) or hint in REGISTRIES
     return hint if is_record and not known else None
 
 
-def _entry(hint: Annotation) -> type[eqx.Module] | None:
+def _entry(hint: Annotation) -> type[Module] | None:
     """Return the record type of a list's entries; None if it is not a list of records."""
     items = get_args(hint)
     if get_origin(hint) is not tuple or len(items) != 2 or items[1] is not ...:

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.contact.solid import Solid
@@ -11,6 +10,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # a point counts as in contact down to this depth below a deck's surface
 DEPTH_M = 0.2
@@ -18,7 +18,7 @@ DEPTH_M = 0.2
 GROUND, FIRST_DECK = 1, 2
 
 
-class Deck(eqx.Module):
+class Deck(Module):
     """Rectangle fixed to a vehicle, with its sides along the body's x and y axes.
 
     Attributes:
@@ -53,7 +53,7 @@ class Deck(eqx.Module):
         )
 
 
-class DeckState(eqx.Module):
+class DeckState(Module):
     """Pose, motion and size of a deck.
 
     ``surface_id`` identifies the deck among all surfaces.

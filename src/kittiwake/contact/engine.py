@@ -10,7 +10,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
@@ -19,6 +18,7 @@ from kittiwake.contact.solid import Solid
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 CollidesWith = Literal["all", "all but the ground", "bodies"]
 # numbers of motions along the world's axes, and about the body's axes
@@ -101,7 +101,7 @@ class ContactMotion(NamedTuple):
     ground_contact: GroundContact | None
 
 
-class Contacts(eqx.Module):
+class Contacts(Module):
     """Result of a contact engine for a step.
 
     Attributes:
@@ -121,7 +121,7 @@ class Contacts(eqx.Module):
     impulses: Float[Array | np.ndarray, "bodies 6"]
 
 
-class AbstractContactEngine(eqx.Module):
+class AbstractContactEngine(Module):
     """A contact engine; its bodies are the world's platforms, then all vehicles of the fleet."""
 
     @abstractmethod
@@ -134,7 +134,7 @@ class AbstractContactEngine(eqx.Module):
         """
 
 
-class AbstractPhysics(eqx.Module):
+class AbstractPhysics(Module):
     """Contact model of a scenario.
 
     ``solid`` is true if obstacles and vehicles push back, false if touching them is a collision.

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int
 
 from kittiwake.contact.deck import DeckState
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # a touch after this time in the air is a landing: the first, and any later one (not a bounce)
 FLIGHT_S, BOUNCE_S = 0.2, 0.5
@@ -18,7 +18,7 @@ FLIGHT_S, BOUNCE_S = 0.2, 0.5
 NOTHING, UNKNOWN = 0, -1
 
 
-class GroundContact(eqx.Module):
+class GroundContact(Module):
     """Contact state of a vehicle's feet.
 
     Attributes:

@@ -9,15 +9,15 @@ half a turn. e' is its rate to first order. Source: Brescianini, Hehn, D'Andrea 
 quadrocopter attitude control".
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.commands import ThrustAttitude
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class AttitudeError(eqx.Module):
+class AttitudeError(Module):
     """Rotation from the estimated to the commanded attitude, and its rate."""
 
     turn_body_rad: Vec3

@@ -11,29 +11,29 @@ starts in steady state for the first input.
 import math
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.pytree import Module, field
 
 # largest pi f dt: at too low a rate, the cutoff frequency is .45 of the rate
 HIGHEST_EDGE_RAD = 0.45 * math.pi
 ORDER = Bounds(1.0, 20.0)
 
 
-class ButterworthState(eqx.Module):
+class ButterworthState(Module):
     """The two delays of each section, and whether there was an input."""
 
     sections: tuple[tuple[Real, Real], ...]
     started: Flag
 
 
-class Butterworth(eqx.Module):
+class Butterworth(Module):
     """Low-pass filter with gain 1 at zero frequency and 1 / sqrt(2) at ``edge_hz``."""
 
     edge_hz: Annotated[Real, POSITIVE]
-    order: Annotated[int, ORDER] = eqx.field(static=True, default=2)
+    order: Annotated[int, ORDER] = field(static=True, default=2)
 
     def init(self) -> ButterworthState:
         """Return the initial state."""

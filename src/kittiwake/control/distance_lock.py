@@ -24,7 +24,6 @@ velocity in the source's surface following.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -46,10 +45,11 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 from kittiwake.world.ray import validate_direction
 
 
-class DistanceLockState(eqx.Module):
+class DistanceLockState(Module):
     """States of the four PIDs."""
 
     vertical: PidState
@@ -84,7 +84,7 @@ class DistanceLock(AbstractController[DistanceLockState, SurfaceMotion, ThrustAt
     damping: Pid = Pid(0.24, derivative_s=2.4, filter_radps=10.0 / 24.0)
     yaw: Pid = YAW
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for a direction of zero length."""
         if self.direction_world is not None:
             validate_direction(self.direction_world, "direction_world", "[1, 15, 2]")

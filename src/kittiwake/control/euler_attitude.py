@@ -23,7 +23,6 @@ rates and torque finite; the loop is not useful within a degree of it.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -37,11 +36,12 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 LEAST_COSINE = 0.01
 
 
-class XyzAngles(eqx.Module):
+class XyzAngles(Module):
     """X-Y-Z angles rho of an attitude, and their rates, as (phi, theta, psi)."""
 
     angles_rad: Vec3

@@ -21,7 +21,6 @@ derived for the OS4, k_dd, its filter and the speeds are chosen.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -35,16 +34,17 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 
-class AxisState(eqx.Module):
+class AxisState(Module):
     """States of the angle PID and the rate PID of one body axis."""
 
     angle: PidState
     rate: PidState
 
 
-class HoffmannState(eqx.Module):
+class HoffmannState(Module):
     """State of the controller of each body axis."""
 
     x: AxisState

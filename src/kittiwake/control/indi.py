@@ -20,7 +20,6 @@ growing disturbance. Differentiation amplifies noise: a lower p trades it for sl
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -32,12 +31,13 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 # time constant in place of zero
 LEAST_LAG_S = 1e-9
 
 
-class IndiState(eqx.Module):
+class IndiState(Module):
     """Last rates, torque behind the actuators' lag, both filters, and whether a step was made."""
 
     angular_velocity_body_radps: Vec3

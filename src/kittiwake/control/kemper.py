@@ -14,7 +14,6 @@ gains are not published; these are derived for the OS4: w 8 rad/s, in yaw 4 rad/
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -27,9 +26,10 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 
-class KemperState(eqx.Module):
+class KemperState(Module):
     """State of the PID of each body axis."""
 
     x: PidState

@@ -17,7 +17,6 @@ Without a vehicle they are those of a rigid body in a vacuum: v' = g (theta_y, -
 from dataclasses import replace
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -71,7 +70,7 @@ def linearize_rigid_body(mass_kg: Real, inertia: Inertia, gravity_mps2: Real) ->
     return _rows(a), _rows(b)
 
 
-@eqx.filter_jit
+@jax.jit
 def _jacobians(
     dynamics: Hovers, gravity_mps2: float
 ) -> tuple[Float[Array, "12 12"], Float[Array, "12 4"]]:

@@ -22,7 +22,6 @@ tilt, the linear law is not valid. There is no integral: drag and wind leave an 
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -50,9 +49,10 @@ from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.pytree import Module, field
 
 
-class Deviations(eqx.Module):
+class Deviations(Module):
     """Largest acceptable deviations of states and inputs; a larger one has a smaller weight."""
 
     horizontal_position_m: Annotated[Real, POSITIVE] = 1.0
@@ -120,29 +120,26 @@ class Lqr(AbstractController[tuple[()], PositionYaw, ThrustTorque]):
     acceptable: Deviations = Deviations()
     max_step_m: Annotated[Real, POSITIVE] = 2.0
     max_yaw_step_rad: Annotated[Real, POSITIVE] = 0.8
-    motion_rows: Rows | None = eqx.field(static=True, default=None)
-    input_rows: Rows | None = eqx.field(static=True, default=None)
+    motion_rows: Rows | None = field(static=True, default=None)
+    input_rows: Rows | None = field(static=True, default=None)
     gains: Rows | None = None
 
     def __post_init__(self) -> None:
         """Compute K from the parameters."""
         a, b = linearize_rigid_body(self.mass_kg, self.inertia_kgm2, self.gravity_mps2)
-        # no field(init=False): Equinox warns of numbers in those
-        given, self.gains = (
-            self.gains,
-            lqr_gains(
-                _matrix("motion_rows", self.motion_rows or a, STATES),
-                _matrix("input_rows", self.input_rows or b, INPUTS),
-                self.acceptable.largest_state(),
-                self.acceptable.largest_input(self.mass_kg, self.inertia_kgm2),
-            ),
+        gains = lqr_gains(
+            _matrix("motion_rows", self.motion_rows or a, STATES),
+            _matrix("input_rows", self.input_rows or b, INPUTS),
+            self.acceptable.largest_state(),
+            self.acceptable.largest_input(self.mass_kg, self.inertia_kgm2),
         )
-        if given is not None and given != self.gains:
+        if self.gains not in (None, gains):
             message = (
                 "gains: must not differ from those computed from acceptable, motion_rows and "
                 "input_rows; leave gains out, and write the weights in acceptable"
             )
             raise ValueError(message)
+        object.__setattr__(self, "gains", gains)
 
     @classmethod
     @override

@@ -17,7 +17,6 @@ command follows zeros, and switches are not continuous.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -42,13 +41,14 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.pytree import Module
 
 POSITION, VELOCITY, ATTITUDE, RATES, TORQUE = 1.0, 2.0, 3.0, 4.0, 5.0
 # mode before the first step; every mode differs from it
 NONE_YET = -1.0
 
 
-class ModesState(eqx.Module):
+class ModesState(Module):
     """State of the mode controller.
 
     Attributes:

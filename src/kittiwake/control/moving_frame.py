@@ -18,20 +18,20 @@ free fall) counts as constant and upwards.
 
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 SINGULAR = 0.02
 # the direction of a shorter force rotates faster than a body can follow
 LEAST_FORCE_MPS2 = 2.0
 
 
-class TimeVarying(eqx.Module):
+class TimeVarying(Module):
     """Vector with its first and second time derivatives."""
 
     now: Vec3

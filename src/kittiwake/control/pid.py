@@ -18,17 +18,17 @@ and 3.6 (bumpless changes); conditional integration is their "clamping".
 import math
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
+from kittiwake.pytree import Module, field
 
 UNLIMITED = 1e30
 
 
-class PidState(eqx.Module):
+class PidState(Module):
     """Output of the integral, filtered error, and whether there was an error."""
 
     integral: Real
@@ -43,7 +43,7 @@ class PidState(eqx.Module):
         )
 
 
-class Pid(eqx.Module):
+class Pid(Module):
     """Gains and limits of a PID law, in units of the output per unit of the error.
 
     Attributes:
@@ -64,7 +64,7 @@ class Pid(eqx.Module):
     filter_radps: Annotated[Real, POSITIVE] | None = None
     lower: Real = -UNLIMITED
     upper: Real = UNLIMITED
-    turn: Annotated[float, POSITIVE] | None = eqx.field(static=True, default=None)
+    turn: Annotated[float, POSITIVE] | None = field(static=True, default=None)
     initial: Real = 0.0
 
     def init(self) -> PidState:

@@ -24,7 +24,6 @@ only, and over a complete step response it sums to zero. It is stable for z >= 1
 from functools import partial
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -38,9 +37,10 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 
-class PositionState(eqx.Module):
+class PositionState(Module):
     """Acceleration of the integral, and the filters of the feed-forward acceleration, if any."""
 
     integral_world_mps2: Vec3

@@ -8,7 +8,6 @@ wrapped, where the original unwinds whole turns; and gains are parameters.
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -19,12 +18,13 @@ from kittiwake.geometry.frames import swap_enu_ned, swap_euler, swap_flu_frd
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # range of the battery voltage in the inputs of the identified vehicle
 PELICAN_BATTERY_V = Bounds(9.0, 12.0)
 
 
-class YawLoop(eqx.Module):
+class YawLoop(Module):
     """Proportional law from yaw error to yaw rate."""
 
     gain_per_s: Annotated[Real, NOT_NEGATIVE] = 6.0
@@ -36,7 +36,7 @@ class YawLoop(eqx.Module):
         return jnp.clip(self.gain_per_s * error, -self.max_rate_radps, self.max_rate_radps)
 
 
-class HeightState(eqx.Module):
+class HeightState(Module):
     """Integral of the height error, and the last error and setpoint."""
 
     integral_ms: Real
@@ -50,7 +50,7 @@ class HeightState(eqx.Module):
         return cls(jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(0.0), jnp.asarray(False))
 
 
-class HeightLoop(eqx.Module):
+class HeightLoop(Module):
     """Height error to throttle: PID about the hover throttle, with back-calculation."""
 
     hover_throttle: Real = 0.59
@@ -78,7 +78,7 @@ class HeightLoop(eqx.Module):
         return HeightState(integral, error, setpoint_m, jnp.asarray(True)), throttle
 
 
-class VelocityState(eqx.Module):
+class VelocityState(Module):
     """Sum of past errors and last error per body axis, and the last velocity setpoint."""
 
     sum_mps: Vec3
@@ -102,7 +102,7 @@ class VelocityState(eqx.Module):
         )
 
 
-class VelocityLoop(eqx.Module):
+class VelocityLoop(Module):
     """Velocity error in body axes to tilt: a PID with a sum over samples, as in the source.
 
     The sum at a sample contains the errors up to the previous one. The integral gain is valid for

@@ -6,7 +6,6 @@ height loop of the waypoint controller.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -24,9 +23,10 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 
-class QRSimVelocityHeightState(eqx.Module):
+class QRSimVelocityHeightState(Module):
     """States of both loops."""
 
     velocity: VelocityState

@@ -6,7 +6,6 @@ height and yaw have separate loops. Source: QRSim (De Nardi 2013), ``WaypointPID
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -19,9 +18,10 @@ from kittiwake.geometry.euler import RotationZYX
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 
-class QRSimWaypointState(eqx.Module):
+class QRSimWaypointState(Module):
     """State of the height loop, and the last position setpoint."""
 
     height: HeightState

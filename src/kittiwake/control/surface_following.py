@@ -34,7 +34,6 @@ from dataclasses import replace
 from math import pi, tau
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -49,6 +48,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 # mass of the vehicle for which the source's gains are given
 SOURCE_MASS_KG = 1.5
@@ -59,7 +59,7 @@ LEAST_ACROSS = 0.02
 LEAST_COSINE = 0.2
 
 
-class Heading(eqx.Module):
+class Heading(Module):
     """Horizontal axes of a vehicle: ahead and to the left."""
 
     yaw_rad: Real
@@ -120,7 +120,7 @@ def thrust_n(beyond_hover_n: Real, mass_kg: Real, gravity_mps2: Real) -> Real:
     return mass_kg * (gravity_mps2 + beyond_hover_n / SOURCE_MASS_KG)
 
 
-class SurfaceFollowingState(eqx.Module):
+class SurfaceFollowingState(Module):
     """States of the four PIDs and of the two low-pass filters."""
 
     vertical: PidState
@@ -131,7 +131,7 @@ class SurfaceFollowingState(eqx.Module):
     speed: PidState
 
 
-class Reference(eqx.Module):
+class Reference(Module):
     """References of the PIDs, in world axes; ``up_per_distance`` is 1 / cos(beta), with sign."""
 
     distance_m: Real

@@ -31,7 +31,6 @@ import math
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -47,6 +46,7 @@ from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.pytree import Module
 
 Row = tuple[Real, Real, Real, Real]
 DEGREES = 180.0 / math.pi
@@ -59,7 +59,7 @@ SOURCE_TURNING = 2.0 * SOURCE_WEIGHT_N * (2.38e-7 / 9.148e-6) / (SOURCE_HOVER * 
 ASIDE = 0.02
 
 
-class UavUsvCascadeState(eqx.Module):
+class UavUsvCascadeState(Module):
     """States of all PIDs; those of position and velocity are ahead and to the left."""
 
     position_ahead: PidState

@@ -22,7 +22,6 @@ Source: Velasco, Valente, Mersha (2020), Drones 4(3) 37, section 5.1.2, with its
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -38,13 +37,14 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 # mass and gravity for which the height PID is given (AR.Drone)
 SOURCE_MASS_KG = 0.441
 SOURCE_GRAVITY_MPS2 = 9.81
 
 
-class UavUsvFlatnessState(eqx.Module):
+class UavUsvFlatnessState(Module):
     """States of the three PIDs and of the low-pass filter."""
 
     x: PidState

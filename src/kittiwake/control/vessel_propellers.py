@@ -20,7 +20,6 @@ The speed is the estimated speed over ground.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -32,12 +31,13 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 # below this shaft speed the speed is proportional to the thrust: the root is not differentiable
 SLOW_RADPS = 1.0
 
 
-class VesselPropellersState(eqx.Module):
+class VesselPropellersState(Module):
     """States of both loops."""
 
     surge: PidState

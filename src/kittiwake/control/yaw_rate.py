@@ -6,7 +6,6 @@ ahead of the vehicle: one that cannot turn as fast does not catch up full turns 
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -17,11 +16,12 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import wrap_angle
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 
 LEAD_RAD = Bounds(0.0, 3.0, open_below=True)
 
 
-class YawRateState(eqx.Module):
+class YawRateState(Module):
     """Yaw setpoint, and whether there is one."""
 
     yaw_rad: Real

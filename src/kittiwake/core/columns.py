@@ -12,7 +12,6 @@ from dataclasses import MISSING, fields
 from itertools import product
 from typing import NamedTuple, TypeAlias, TypeGuard, get_args, get_origin, get_type_hints
 
-import equinox as eqx
 import numpy as np
 from typing_extensions import TypeVar
 
@@ -21,8 +20,9 @@ from kittiwake.core.parameters import Annotation, Parameters
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
-Record = TypeVar("Record", bound=eqx.Module)
+Record = TypeVar("Record", bound=Module)
 # what a column can hold
 Number: TypeAlias = Real | Integer | Flag
 
@@ -36,7 +36,7 @@ def axis_column(name: str, axis: str) -> str:
     return "_".join([*words[:at], axis, *words[at:]])
 
 
-def column_names(record_type: type[eqx.Module], length: int = 0) -> list[str]:
+def column_names(record_type: type[Module], length: int = 0) -> list[str]:
     """Return the columns of a record type, which must not have arrays."""
     hints = get_type_hints(record_type)
     return [
@@ -44,7 +44,7 @@ def column_names(record_type: type[eqx.Module], length: int = 0) -> list[str]:
     ]
 
 
-def required_columns(record_type: type[eqx.Module], length: int = 0) -> list[str]:
+def required_columns(record_type: type[Module], length: int = 0) -> list[str]:
     """Return the columns of the fields without a default."""
     hints = get_type_hints(record_type)
     required = [f.name for f in fields(record_type) if f.default is MISSING]
@@ -72,7 +72,7 @@ def tuple_length(annotation: Annotation, length: int) -> int:
     return length if ... in items else len(items)
 
 
-def to_columns(record: eqx.Module | Parameters, prefix: str = "") -> dict[str, Number]:
+def to_columns(record: Module | Parameters, prefix: str = "") -> dict[str, Number]:
     """Return a record's numbers by column name, with a prefix."""
     return {
         name: group.numbers if np.ndim(group.numbers) == 0 else group.numbers[at]
@@ -88,7 +88,7 @@ class ColumnGroup(NamedTuple):
     numbers: ArrayTree
 
 
-def to_column_groups(record: eqx.Module | Parameters, prefix: str = "") -> list[ColumnGroup]:
+def to_column_groups(record: Module | Parameters, prefix: str = "") -> list[ColumnGroup]:
     """Return a record's numbers in order, with a column prefix, without fields that are None."""
     items = record.items() if isinstance(record, dict) else _items(record)
     known = [(name, value) for name, value in items if value is not None]
@@ -100,7 +100,7 @@ def _column_groups(prefix: str, name: str, value: ArrayTree) -> list[ColumnGroup
         parts = [getattr(value, f.name) for f in fields(value)]
         names = _columns_of(name, type(value))
         return [ColumnGroup([prefix + n], part) for n, part in zip(names, parts, strict=True)]
-    if isinstance(value, eqx.Module | dict):
+    if isinstance(value, Module | dict):
         return to_column_groups(value, f"{prefix}{name}.")
     if isinstance(value, tuple | list):
         return [
@@ -137,9 +137,9 @@ def _value(annotation: Annotation, numbers: Iterator[Number], length: int) -> Ar
     return _record(annotation, numbers, length) if _is_record(annotation) else next(numbers)
 
 
-def _is_record(annotation: Annotation) -> TypeGuard[type[eqx.Module]]:
-    return isinstance(annotation, type) and issubclass(annotation, eqx.Module)
+def _is_record(annotation: Annotation) -> TypeGuard[type[Module]]:
+    return isinstance(annotation, type) and issubclass(annotation, Module)
 
 
-def _items(record: eqx.Module) -> list[tuple[str, ArrayTree]]:
+def _items(record: Module) -> list[tuple[str, ArrayTree]]:
     return [(f.name, getattr(record, f.name)) for f in fields(record)]

@@ -21,7 +21,6 @@ from typing import (
     get_type_hints,
 )
 
-import equinox as eqx
 from typing_extensions import TypeVar
 
 from kittiwake.core.arrays import ArrayTree
@@ -38,8 +37,9 @@ from kittiwake.core.vector_fields import (
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
-Record = TypeVar("Record", bound=eqx.Module)
+Record = TypeVar("Record", bound=Module)
 
 ModeName = Literal[
     "inactive",
@@ -71,7 +71,7 @@ class VelocityYaw(AbstractVectorRecord):
     yaw_rate_radps: Real = 0.0
 
 
-class VelocityHeightYaw(eqx.Module):
+class VelocityHeightYaw(Module):
     """Horizontal velocity, height and yaw."""
 
     velocity_x_world_mps: Real
@@ -155,7 +155,7 @@ class ThrustTorque(AbstractVectorRecord):
         return cls(0.0, Vec3.zero())
 
 
-class ModeCommand(eqx.Module):
+class ModeCommand(Module):
     """Flight mode, with the last command of each mode.
 
     Attributes:
@@ -189,7 +189,7 @@ class ModeCommand(eqx.Module):
     torque_given: Flag | Real = False
     velocity_in_body_axes: Flag | Real = False
 
-    def with_command(self, command: eqx.Module) -> "ModeCommand":
+    def with_command(self, command: Module) -> "ModeCommand":
         """Return the mode command after a command of one of the modes, in that mode."""
         if isinstance(command, BodyVelocityYawRate):
             given = (
@@ -223,14 +223,14 @@ class RotorSpeeds(AbstractVectorRecord):
     speeds_radps: NumbersField
 
 
-class HeadingSpeed(eqx.Module):
+class HeadingSpeed(Module):
     """Heading of a vessel, counted like yaw, and its speed through the water."""
 
     heading_rad: Real
     speed_mps: Real
 
 
-class RudderThrust(eqx.Module):
+class RudderThrust(Module):
     """Rudder angle and thrust of a vessel; a positive rudder turns it to the left."""
 
     rudder_rad: Real
@@ -242,7 +242,7 @@ class RudderThrust(eqx.Module):
         return cls(0.0, 0.0)
 
 
-class PropellerSpeeds(eqx.Module):
+class PropellerSpeeds(Module):
     """Shaft speeds of a vessel's two propellers; negative speeds push astern."""
 
     left_radps: Real
@@ -254,7 +254,7 @@ class PropellerSpeeds(eqx.Module):
         return cls(0.0, 0.0)
 
 
-class AttitudeThrottle(eqx.Module):
+class AttitudeThrottle(Module):
     """Stick inputs of a self-leveling autopilot: angles, throttle and yaw rate.
 
     Angles and rate are those of the FLU body: positive pitch lowers the nose, positive yaw rate
@@ -273,7 +273,7 @@ class AttitudeThrottle(eqx.Module):
         return cls(0.0, 0.0, 0.0, 0.0, 12.0)
 
 
-class MotorsOff(eqx.Module):
+class MotorsOff(Module):
     """Motors off, for any vehicle; no controller is required."""
 
 
@@ -298,7 +298,7 @@ Command: TypeAlias = (
 )
 
 
-class CommandChoice(eqx.Module):
+class CommandChoice(Module):
     """One of several commands of different types; ``place`` is the index of the chosen one."""
 
     commands: tuple[Command, ...]
@@ -323,5 +323,5 @@ def _zero(annotation: Annotation, length: int) -> ArrayTree:
         return Quaternion.identity()
     if get_origin(annotation) is tuple:
         return (0.0,) * tuple_length(annotation, length)
-    is_record = isinstance(annotation, type) and issubclass(annotation, eqx.Module)
+    is_record = isinstance(annotation, type) and issubclass(annotation, Module)
     return zero_command(annotation) if is_record else 0.0

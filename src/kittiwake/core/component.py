@@ -11,18 +11,18 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Generic
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import TypeVar
 
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import Module, field
 
 State = TypeVar("State", default=Any)
 Input = TypeVar("Input", default=Any)
 Output = TypeVar("Output", default=Any)
 
 
-class AbstractModel(eqx.Module):
+class AbstractModel(Module):
     """A record of parameters that a registry makes available under a name.
 
     ``registered_as`` is its name in scenarios, or None if that is the words of the class.
@@ -85,11 +85,11 @@ class AbstractKeyedComponent(
 C = TypeVar("C", bound=AbstractComponent, covariant=True)
 
 
-class Scheduled(eqx.Module, Generic[C]):
+class Scheduled(Module, Generic[C]):
     """A component that runs at every ``every``-th physics step and holds its output between."""
 
     component: C
-    every: int = eqx.field(static=True, default=1)
+    every: int = field(static=True, default=1)
 
 
 def registered_name(model: AbstractModel) -> str:

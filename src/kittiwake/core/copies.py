@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from itertools import repeat
 from typing import Any, TypeVar
 
-import equinox as eqx
 import jax
 
 from kittiwake.core.arrays import ArrayTree
+from kittiwake.pytree import Module
 
-Record = TypeVar("Record", bound=eqx.Module)
+Record = TypeVar("Record", bound=Module)
 
 
 def replicate_with(record: Record, **columns: Sequence[ArrayTree]) -> list[Record]:
@@ -68,7 +68,7 @@ def _paused_collection() -> Generator[None]:
             gc.enable()
 
 
-def field_values(records: Iterable[eqx.Module], field: str) -> list[Any]:
+def field_values(records: Iterable[Module], field: str) -> list[Any]:
     """Return a field of each record, without the slow access to attributes of Equinox."""
     return [*map(object.__getattribute__, records, repeat(field))]
 

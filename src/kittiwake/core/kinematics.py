@@ -2,16 +2,15 @@
 
 from collections.abc import Sequence
 
-import equinox as eqx
-
 from kittiwake.core.vector_fields import ZERO_VECTOR, AbstractVectorRecord, VectorField
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Components, Vec3
+from kittiwake.pytree import Module
 
 
-class Kinematics(eqx.Module):
+class Kinematics(Module):
     """Position, attitude and velocities of a vehicle's center of mass.
 
     Attitude and velocity are given in two forms each. An unused form is never computed in a

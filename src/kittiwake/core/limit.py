@@ -2,14 +2,14 @@
 
 from math import inf
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.pytree import Module, field
 
 
-class Limit(eqx.Module):
+class Limit(Module):
     """A quantity and its valid range; a vehicle that leaves the range is lost.
 
     Attributes:
@@ -22,12 +22,12 @@ class Limit(eqx.Module):
             vehicle is lost, so that its value can still be reported.
     """
 
-    name: str = eqx.field(static=True)
-    key: str = eqx.field(static=True)
+    name: str = field(static=True)
+    key: str = field(static=True)
     value: Real
     low: Real = -inf
     high: Real = inf
-    own: bool = eqx.field(static=True, default=True)
+    own: bool = field(static=True, default=True)
 
     @property
     def is_satisfied(self) -> Flag:

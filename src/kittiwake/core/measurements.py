@@ -5,7 +5,6 @@ from dataclasses import fields
 from types import UnionType
 from typing import Any, ClassVar, NoReturn, TypeAlias, Union, get_args, get_origin, get_type_hints
 
-import equinox as eqx
 import jax
 from jaxtyping import AbstractArray, Array, Bool, Float
 from typing_extensions import override
@@ -16,6 +15,7 @@ from kittiwake.core.parameters import Annotation
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.core.vector_fields import AbstractVectorRecord, VectorField
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import Module
 
 
 class AbstractMeasurement(AbstractVectorRecord):
@@ -224,7 +224,7 @@ def _holds_reals(hint: Annotation) -> bool:
         return False
     if issubclass(hint, AbstractArray):
         return "float64" in hint.dtypes
-    if issubclass(hint, eqx.Module):
+    if issubclass(hint, Module):
         hints = get_type_hints(hint)
         return all(_holds_reals(hints[field.name]) for field in fields(hint))
     return hint is float

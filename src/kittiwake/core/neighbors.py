@@ -1,15 +1,17 @@
 """State reports that vehicles broadcast, and the neighbor table that a vehicle receives."""
 
-import equinox as eqx
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, UInt32
 
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class StateReport(eqx.Module):
+class StateReport(Module):
     """Report that a vehicle broadcasts: its estimated state.
 
     ``sent`` is false if the vehicle has not sent a report.
@@ -29,10 +31,10 @@ class StateReport(eqx.Module):
     def after(self, time_s: Real) -> "StateReport":
         """Return the report extrapolated by a time at constant velocity."""
         place = self.position_world_m + self.velocity_world_mps * time_s
-        return eqx.tree_at(lambda report: report.position_world_m, self, place)
+        return replace(self, position_world_m=place)
 
 
-class Roster(eqx.Module):
+class Roster(Module):
     """Teams and leaders of all vehicles of a fleet, in the fleet's order.
 
     Attributes:
@@ -50,7 +52,7 @@ class Roster(eqx.Module):
     leader: Int[Array, " vehicles"]
 
 
-class Neighbor(eqx.Module):
+class Neighbor(Module):
     """Another vehicle, according to its last report.
 
     Attributes:
@@ -70,7 +72,7 @@ class Neighbor(eqx.Module):
     received: Flag
 
 
-class NeighborTable(eqx.Module):
+class NeighborTable(Module):
     """Other vehicles as known to one vehicle by radio.
 
     Attributes:
@@ -91,11 +93,11 @@ class NeighborTable(eqx.Module):
         def extrapolate(neighbor: Neighbor) -> Neighbor:
             elapsed_s = jnp.where(neighbor.received, time_s, 0.0)
             position = neighbor.position_world_m + neighbor.velocity_world_mps * elapsed_s
-            changed = (position, neighbor.age_s + elapsed_s)
-            return eqx.tree_at(lambda one: (one.position_world_m, one.age_s), neighbor, changed)
+            age_s = neighbor.age_s + elapsed_s
+            return replace(neighbor, position_world_m=position, age_s=age_s)
 
-        later = (jax.vmap(extrapolate)(self.entries), extrapolate(self.leader))
-        return eqx.tree_at(lambda table: (table.entries, table.leader), self, later)
+        entries = jax.vmap(extrapolate)(self.entries)
+        return replace(self, entries=entries, leader=extrapolate(self.leader))
 
     def within(self, center_world_m: Vec3, radius_m: Real) -> "NeighborTable":
         """Return the table without neighbors outside of a sphere; the leader is kept."""
@@ -105,4 +107,4 @@ class NeighborTable(eqx.Module):
             return neighbor.received & (offset.dot(offset) < jnp.square(radius_m))
 
         inside = jax.vmap(is_inside)(self.entries)
-        return eqx.tree_at(lambda table: table.entries.received, self, inside)
+        return replace(self, entries=replace(self.entries, received=inside))

@@ -15,13 +15,13 @@ to about 1.9 tau and falls again (the same standard, appendix C).
 from math import sqrt
 from typing import TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # standard deviation of a number that is uniformly distributed from -1 to 1
 UNIFORM_DEVIATION = 1.0 / sqrt(3.0)
@@ -59,7 +59,7 @@ def white_deviation(density_per_rthz: Real, dt_s: Real) -> Real:
     return density_per_rthz / jnp.sqrt(2.0 * dt_s)
 
 
-class GaussMarkov(eqx.Module):
+class GaussMarkov(Module):
     """First-order Gauss-Markov process of numbers, vectors or arrays."""
 
     deviation: Real

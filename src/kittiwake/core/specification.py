@@ -87,14 +87,14 @@ class ComponentSpec:
 if TYPE_CHECKING:
     from os import PathLike
 
-    import equinox as eqx
     import numpy as np
 
     from kittiwake.geometry.vec3 import Vec3
+    from kittiwake.pytree import Module
 
     # values of parameters as the stubs of the namespaces declare them (scripts/stubs)
     Component: TypeAlias = ComponentSpec | str | Mapping[str, Any]
-    Record: TypeAlias = Mapping[str, Any] | eqx.Module
+    Record: TypeAlias = Mapping[str, Any] | Module
     Vector: TypeAlias = Sequence[float] | Vec3 | np.ndarray
     FileName: TypeAlias = str | PathLike[str]
 

@@ -1,12 +1,9 @@
 """Records whose vectors may be given as sequences of numbers: ``PositionYaw([0, 0, 2], 0.0)``."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import MISSING
-from functools import partial
-from inspect import get_annotations
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, get_origin, overload
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, get_origin, overload
 
-import equinox as eqx
 import jax
 import numpy as np
 from typing_extensions import TypeVar
@@ -15,6 +12,7 @@ from kittiwake.core.errors import CommandError
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 if TYPE_CHECKING:
     Stored = TypeVar("Stored", covariant=True)
@@ -24,11 +22,11 @@ if TYPE_CHECKING:
         """Field as type checkers see it: read as one type, given as one of several."""
 
         @overload
-        def __get__(self, instance: None, owner: type[eqx.Module]) -> Stored: ...
+        def __get__(self, instance: None, owner: type[Module]) -> Stored: ...
         @overload
-        def __get__(self, instance: eqx.Module, owner: type[eqx.Module]) -> Stored: ...
-        def __get__(self, instance: eqx.Module | None, owner: type[eqx.Module]) -> Stored: ...
-        def __set__(self, instance: eqx.Module, value: Given) -> None: ...
+        def __get__(self, instance: Module, owner: type[Module]) -> Stored: ...
+        def __get__(self, instance: Module | None, owner: type[Module]) -> Stored: ...
+        def __set__(self, instance: Module, value: Given) -> None: ...
 
     Numbers: TypeAlias = Sequence[Real] | np.ndarray | jax.Array
     VectorField: TypeAlias = ConvertedField[Vec3, Vec3 | Numbers]
@@ -44,17 +42,20 @@ SEQUENCES = (list, tuple, np.ndarray, jax.Array)
 ZERO_VECTOR: Any = Vec3.zero()
 
 
-class AbstractVectorRecord(eqx.Module):
+class AbstractVectorRecord(Module):
     """Record that converts sequences and arrays to the vectors and rotations of its fields."""
+
+    _kinds: ClassVar[Mapping[str, type]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
-        for name, annotation in get_annotations(cls).items():
-            kind = get_origin(annotation) or annotation
-            if kind in _CONSTRUCTORS:
-                default = cls.__dict__.get(name, MISSING)
-                converter = partial(_converted, name=name, kind=kind)
-                setattr(cls, name, eqx.field(default=default, converter=converter))
+        hints = {one.name: one.type for one in fields(cls)}
+        kinds = {name: get_origin(hint) or hint for name, hint in hints.items()}
+        cls._kinds = {name: kind for name, kind in kinds.items() if kind in _CONSTRUCTORS}
+
+    def __post_init__(self) -> None:
+        for name, kind in self._kinds.items():
+            object.__setattr__(self, name, _converted(getattr(self, name), name, kind))
 
 
 # constructor of each kind of field, and the number of its parts

@@ -1,11 +1,10 @@
 """Force and torque on a body."""
 
-import equinox as eqx
-
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class Wrench(eqx.Module):
+class Wrench(Module):
     """Force and torque in body axes, about the center of mass unless stated otherwise."""
 
     force_body_n: Vec3

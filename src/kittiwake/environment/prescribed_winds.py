@@ -18,7 +18,6 @@ import math
 from abc import abstractmethod
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from typing_extensions import override
@@ -29,6 +28,7 @@ from kittiwake.environment.wind import ANGLE_RAD, SPEED_MPS
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import AbstractVar
 from kittiwake.world.environment import AbstractWind
 
 EAST, NORTH, UP = "east_mps", "north_mps", "up_mps"
@@ -52,11 +52,11 @@ class AbstractDirectedWind(AbstractWind):
         from_rad: direction that it comes from, clockwise from north.
     """
 
-    wind_world_mps: eqx.AbstractVar[Vec3 | None]
-    speed_mps: eqx.AbstractVar[Real | None]
-    from_rad: eqx.AbstractVar[Real | None]
+    wind_world_mps: AbstractVar[Vec3 | None]
+    speed_mps: AbstractVar[Real | None]
+    from_rad: AbstractVar[Real | None]
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the velocity is given twice, in part, or not at all."""
         polar = (self.speed_mps is not None) + (self.from_rad is not None)
         if self.wind_world_mps is not None and polar:
@@ -253,7 +253,7 @@ class RecordedWind(AbstractWind):
     file: Recording
     scale: Real = 1.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for other columns, and for excessive speeds."""
         columns = self.file.columns
         if not {EAST, NORTH} <= {*columns} <= {EAST, NORTH, UP}:

@@ -1,8 +1,8 @@
 """Distances between vehicles."""
 
+from dataclasses import replace
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from typing_extensions import override
@@ -38,7 +38,7 @@ class Proximity(AbstractInteraction):
         other = jax.tree.map(lambda leaf: leaf[near.indices[:, 0]], position)
         distance_m = jax.vmap(_distance_m)(position, other)
         nearest_m = jnp.where(near.found[:, 0], distance_m, jnp.inf)
-        return eqx.tree_at(lambda around: around.nearest_vehicle_m, surroundings, nearest_m)
+        return replace(surroundings, nearest_vehicle_m=nearest_m)
 
 
 def _distance_m(one: Vec3, other: Vec3) -> Real:

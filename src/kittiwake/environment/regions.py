@@ -19,7 +19,6 @@ none of it. A vehicle without a size is in a uniform wind.
 import itertools
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
@@ -30,6 +29,7 @@ from kittiwake.environment.obstacles.placed import q_world_from_own
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import AbstractVar
 from kittiwake.world.environment import AbstractRegion
 from kittiwake.world.surroundings import ExternalWrench, Shear, Surroundings
 
@@ -65,13 +65,13 @@ class AbstractBox(AbstractRegion):
         roll_rad: roll of the box about its center.
     """
 
-    from_world_m: eqx.AbstractVar[Vec3]
-    to_world_m: eqx.AbstractVar[Vec3]
-    yaw_rad: eqx.AbstractVar[Real]
-    pitch_rad: eqx.AbstractVar[Real]
-    roll_rad: eqx.AbstractVar[Real]
+    from_world_m: AbstractVar[Vec3]
+    to_world_m: AbstractVar[Vec3]
+    yaw_rad: AbstractVar[Real]
+    pitch_rad: AbstractVar[Real]
+    roll_rad: AbstractVar[Real]
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the box is empty."""
         for axis in "xyz":
             low, high = getattr(self.from_world_m, axis), getattr(self.to_world_m, axis)

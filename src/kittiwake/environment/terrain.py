@@ -11,9 +11,9 @@ the area, 20 % of clutter and 5 % of occlusion, five to ten persons of 0.5 m in 
 middle 80 % of each side. In QRSim the 50 cells are mapped onto cells of 1 m.
 """
 
+from dataclasses import replace
 from typing import Annotated, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Int, Int8, PRNGKeyArray
@@ -21,6 +21,7 @@ from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import field
 from kittiwake.world.terrain import CLUTTER, OCCLUSION, OPEN, AbstractTerrain, Terrain
 from kittiwake.world.world import FlightArea
 
@@ -54,13 +55,13 @@ class PouredTerrain(AbstractTerrain):
 
     clutter: Annotated[Real, SHARE] = 0.2
     occlusion: Annotated[Real, SHARE] = 0.05
-    cells: Annotated[int, CELLS] = eqx.field(static=True, default=50)
-    persons: tuple[Annotated[int, PERSONS], Annotated[int, PERSONS]] = eqx.field(
+    cells: Annotated[int, CELLS] = field(static=True, default=50)
+    persons: tuple[Annotated[int, PERSONS], Annotated[int, PERSONS]] = field(
         static=True, default=(5, 10)
     )
     person_size_m: Annotated[Real, POSITIVE] = 0.5
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the range of the number of persons is empty."""
         low, high = self.persons
         if low > high:
@@ -82,11 +83,7 @@ class PouredTerrain(AbstractTerrain):
             jnp.arange(high, dtype=jnp.int32) < count,
             self.person_size_m,
         )
-        return eqx.tree_at(
-            lambda ground: ground.persons_world_m,
-            without_persons,
-            _in_the_open(without_persons, place_key),
-        )
+        return replace(without_persons, persons_world_m=_in_the_open(without_persons, place_key))
 
     @classmethod
     @override

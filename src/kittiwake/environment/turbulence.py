@@ -20,7 +20,6 @@ Neglected: rotational gusts, the extent of the vehicle, medium and high altitude
 
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -31,6 +30,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.units import FOOT_M
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.world.environment import AbstractTurbulence
 from kittiwake.world.surroundings import Surroundings
 
@@ -56,7 +56,7 @@ def scale_lengths(height_m: Real) -> tuple[Real, Real]:
     return height_m / _roughening(height_m) ** 3, height_m
 
 
-class FirstOrderFilter(eqx.Module):
+class FirstOrderFilter(Module):
     """Recursion x' = decay x + innovation N(0, 1) with unit variance of x, and its scale."""
 
     decay: Float[Array, ""]
@@ -99,7 +99,7 @@ def longitudinal_filter(sigma_mps: Real, ratio: Real) -> FirstOrderFilter:
     return FirstOrderFilter(jnp.exp(-a), jnp.sqrt(-jnp.expm1(-2.0 * a)), sigma_mps)
 
 
-class TransverseState(eqx.Module):
+class TransverseState(Module):
     """Two uncorrelated states of unit variance, driven by the same noise."""
 
     z1: Real
@@ -112,7 +112,7 @@ class TransverseState(eqx.Module):
         return jnp.asarray(c1 * self.z1 - c2 * self.z2)
 
 
-class TransverseFilter(eqx.Module):
+class TransverseFilter(Module):
     """Exact filter of H_v and H_w over one step.
 
     In the time tau = t V / L the spectrum is that of y = cos(15 deg) z1 - sin(15 deg) z2 with
@@ -215,7 +215,7 @@ class DrydenFirstOrder(AbstractTurbulence[Vec3]):
         return state, gust_world_mps
 
 
-class DrydenState(eqx.Module):
+class DrydenState(Module):
     """Filter states along the wind, across it to the left, and upwards."""
 
     longitudinal: Real

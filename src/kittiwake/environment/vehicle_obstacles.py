@@ -8,7 +8,6 @@ from functools import reduce
 from operator import and_
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from typing_extensions import override
@@ -16,6 +15,7 @@ from typing_extensions import override
 from kittiwake.core.bounds import Bounds
 from kittiwake.environment.obstacles.boxes import Box
 from kittiwake.geometry.scalar import Flag, Integer
+from kittiwake.pytree import field
 from kittiwake.world.environment import AbstractInteraction
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.moving_obstacles import VehicleObstacle
@@ -33,7 +33,7 @@ class VehicleObstacles(AbstractInteraction):
         nearest: number of others that each vehicle can detect.
     """
 
-    nearest: Annotated[int, NEAREST_BOUNDS] = eqx.field(static=True, default=4)
+    nearest: Annotated[int, NEAREST_BOUNDS] = field(static=True, default=4)
 
     @override
     def __call__(self, vehicles: InteractionInput, surroundings: Surroundings) -> Surroundings:

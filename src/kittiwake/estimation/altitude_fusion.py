@@ -28,7 +28,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -47,6 +46,7 @@ from kittiwake.interfaces.build_context import BuildContext, independent_of_star
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module, field
 
 # tolerance of the range finder's direction from straight down: 0.1 deg
 MAX_DOWNWARD_Z = -0.9999985
@@ -54,7 +54,7 @@ MAX_DOWNWARD_Z = -0.9999985
 ZEROING_S = 1.0
 
 
-class Heights(eqx.Module):
+class Heights(Module):
     """Last readings: difference of each sensor from the height estimated then, and O_u and O_p.
 
     ``zero_m`` is the barometer's reading at a height of 0, the mean of ``zero_readings`` readings.
@@ -69,7 +69,7 @@ class Heights(eqx.Module):
     zero_readings: Real
 
 
-class AltitudeFusionState(eqx.Module):
+class AltitudeFusionState(Module):
     """States of the base estimator and of the filter; the acceleration is that of the last step."""
 
     base: ArrayTree
@@ -99,8 +99,8 @@ class AltitudeFusion(AbstractEstimator[AltitudeFusionState]):
     """
 
     base: AbstractEstimator = Truth()
-    range: str = eqx.field(static=True, default="ultrasonic")
-    barometer: str = eqx.field(static=True, default="barometer")
+    range: str = field(static=True, default="ultrasonic")
+    barometer: str = field(static=True, default="barometer")
     surface_z_m: Real | None = None
     longest_range_m: Annotated[Real, POSITIVE] = 5.0
     offset_m: Annotated[Real, NOT_NEGATIVE] = 1.0

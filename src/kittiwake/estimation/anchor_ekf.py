@@ -27,7 +27,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -46,6 +45,7 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module, field
 
 POSITION, VELOCITY = slice(0, 3), slice(3, 6)
 ERRORS = 6
@@ -53,7 +53,7 @@ ERRORS = 6
 MIN_DISTANCE_M = 1e-3
 
 
-class AnchorEkfState(eqx.Module):
+class AnchorEkfState(Module):
     """Position and velocity, the covariance of their errors, and the base estimator's state."""
 
     motion: Float[Array, "6"]
@@ -78,7 +78,7 @@ class AnchorEkf(AbstractEstimator[AnchorEkfState]):
     """
 
     base: AbstractEstimator = Truth()
-    anchors: str = eqx.field(static=True, default="anchor-ranging")
+    anchors: str = field(static=True, default="anchor-ranging")
     anchors_world_m: tuple[Vec3, ...] | None = None
     max_acceleration_mps2: Annotated[Real, POSITIVE] = 5.0
     acceleration_time_s: Annotated[Real, POSITIVE] = 1.0 / 16.0

@@ -21,7 +21,6 @@ Neglected: mounting of the unit away from the center of mass; coning.
 from collections.abc import Mapping
 from dataclasses import replace
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -37,9 +36,10 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module, field
 
 
-class DeadReckoningState(eqx.Module):
+class DeadReckoningState(Module):
     """Estimate and reading at the last sample, a flag that one arrived, and its age."""
 
     nominal: NominalState
@@ -56,7 +56,7 @@ class DeadReckoning(AbstractEstimator[DeadReckoningState]):
         gravity_mps2: assumed gravity; the world's by default.
     """
 
-    imu: str = eqx.field(static=True, default="imu")
+    imu: str = field(static=True, default="imu")
     gravity_mps2: Real | None = None
 
     @override

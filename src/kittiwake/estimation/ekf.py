@@ -17,7 +17,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Annotated, Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -69,6 +68,7 @@ from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs, Uncertainty
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import field
 
 # by parameter: the measurement of the sensor that it names, and a sensor type
 SENSOR_TYPES: dict[str, tuple[type, str]] = {
@@ -97,11 +97,11 @@ class Ekf(AbstractEstimator[EkfState]):
         assumptions: assumptions about its world; null for the true values.
     """
 
-    imu: str = eqx.field(static=True, default="imu")
-    gnss: str | None = eqx.field(static=True, default="gnss")
-    barometer: str | None = eqx.field(static=True, default="barometer")
-    magnetometer: str | None = eqx.field(static=True, default="magnetometer")
-    range: str | None = eqx.field(static=True, default=None)
+    imu: str = field(static=True, default="imu")
+    gnss: str | None = field(static=True, default="gnss")
+    barometer: str | None = field(static=True, default="barometer")
+    magnetometer: str | None = field(static=True, default="magnetometer")
+    range: str | None = field(static=True, default=None)
     imu_position_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     gyroscope: GyroscopeErrors = GyroscopeErrors()
     accelerometer: AccelerometerErrors = AccelerometerErrors()

@@ -7,17 +7,16 @@ satellites with second-order errors, by the same names; exceptions are described
 from math import radians
 from typing import Annotated
 
-import equinox as eqx
-
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.noise import GaussMarkov
 from kittiwake.core.standard_altitude import standard_altitude
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
+from kittiwake.pytree import Module, field
 
 
-class TriadErrors(eqx.Module):
+class TriadErrors(Module):
     """Errors of three instruments, without units: noise density, biases, scale and misalignment."""
 
     noise_per_rthz: Real
@@ -28,7 +27,7 @@ class TriadErrors(eqx.Module):
     misalignment_rad: Real
 
 
-class AccelerometerErrors(eqx.Module):
+class AccelerometerErrors(Module):
     """Errors of the accelerometer of ``imu``."""
 
     noise_mps2_per_rthz: Annotated[Real, NOT_NEGATIVE] = 0.0039227
@@ -52,7 +51,7 @@ class AccelerometerErrors(eqx.Module):
         )
 
 
-class GyroscopeErrors(eqx.Module):
+class GyroscopeErrors(Module):
     """Errors of the gyroscope of ``imu``."""
 
     noise_radps_per_rthz: Annotated[Real, NOT_NEGATIVE] = 8.7266e-5
@@ -76,7 +75,7 @@ class GyroscopeErrors(eqx.Module):
         )
 
 
-class SatelliteErrors(eqx.Module):
+class SatelliteErrors(Module):
     """Errors of distances to satellites, before multiplication by the dilution of precision.
 
     The slow error is ``second-order`` of the world's satellites; ``noise_m`` exceeds the receiver's
@@ -89,7 +88,7 @@ class SatelliteErrors(eqx.Module):
     driving_time_constant_s: Annotated[Real, POSITIVE] = 4.0
 
 
-class AltitudeErrors(eqx.Module):
+class AltitudeErrors(Module):
     """Errors of a barometer's altitude: 1.2 Pa of noise and 30 Pa of drift over 12 Pa/m."""
 
     noise_m: Annotated[Real, POSITIVE] = 0.1
@@ -97,19 +96,19 @@ class AltitudeErrors(eqx.Module):
     drift_time_s: Annotated[Real, POSITIVE] = 3600.0
 
 
-class FieldErrors(eqx.Module):
+class FieldErrors(Module):
     """Errors of a magnetometer: its noise and uniform quantization noise of half a count."""
 
     noise_t: Annotated[Real, POSITIVE] = 2.02e-7
 
 
-class RangeErrors(eqx.Module):
+class RangeErrors(Module):
     """Errors of a downward range finder; chosen."""
 
     noise_m: Annotated[Real, POSITIVE] = 0.02
 
 
-class StartErrors(eqx.Module):
+class StartErrors(Module):
     """Standard deviations of the start along each axis; chosen.
 
     A tilt is about a horizontal axis, the yaw about the vertical.
@@ -121,7 +120,7 @@ class StartErrors(eqx.Module):
     yaw_rad: Annotated[Real, NOT_NEGATIVE] = radians(5.0)
 
 
-class FilterAssumptions(eqx.Module):
+class FilterAssumptions(Module):
     """Assumptions of the filter about its world and its receiver.
 
     Attributes:
@@ -138,7 +137,7 @@ class FilterAssumptions(eqx.Module):
     magnetic_field_world_t: Vec3
     altitude_offset_m: Real
     gnss_period_s: Annotated[Real, POSITIVE]
-    gnss_delay_periods: Annotated[int, Bounds(0.0, 100.0)] = eqx.field(static=True)
+    gnss_delay_periods: Annotated[int, Bounds(0.0, 100.0)] = field(static=True)
 
     @classmethod
     def default(cls) -> "FilterAssumptions":

@@ -15,7 +15,6 @@ The error state has, in this order,
 All but the first nine, the ``nominal.instruments``, are estimated directly, not as errors.
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -24,6 +23,7 @@ from kittiwake.estimation.ekf_parameters import StartErrors, TriadErrors
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 POSITION = slice(0, 3)
 VELOCITY = slice(3, 6)
@@ -46,7 +46,7 @@ Instruments = Float[Array, "37"]
 Covariance = Float[Array, "46 46"]
 
 
-class NominalState(eqx.Module):
+class NominalState(Module):
     """Estimated motion, and estimated errors of the instruments."""
 
     position_world_m: Vector
@@ -69,14 +69,14 @@ class NominalState(eqx.Module):
         )
 
 
-class ImuReading(eqx.Module):
+class ImuReading(Module):
     """Reading of the inertial unit, in body axes."""
 
     specific_force_mps2: Vector
     angular_velocity_radps: Vector
 
 
-class MotionIncrement(eqx.Module):
+class MotionIncrement(Module):
     """Increment of the motion over a time span.
 
     Attributes:
@@ -103,7 +103,7 @@ class MotionIncrement(eqx.Module):
         )
 
 
-class EkfState(eqx.Module):
+class EkfState(Module):
     """State of the filter.
 
     Attributes:

@@ -19,8 +19,8 @@ rate is kept.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -45,6 +45,7 @@ from kittiwake.estimation.ekf_state import (
     Vector,
 )
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import Module
 
 Errors = Float[Array, " errors"]
 Square = Float[Array, "errors errors"]
@@ -53,7 +54,7 @@ Square = Float[Array, "errors errors"]
 MIN_COSINE = 0.5
 
 
-class MeasurementUpdate(eqx.Module):
+class MeasurementUpdate(Module):
     """Update by a measurement; ``counts`` is False if there is none."""
 
     innovation: Float[Array, " parts"]
@@ -171,9 +172,7 @@ def with_other_satellites(
     ratio = jnp.where(before == now, 1.0, share)
     kept = jnp.ones(ERRORS).at[SATELLITE_ERROR.start : SATELLITE_RATE.stop].set(_root(ratio))
     renewed = jnp.diag(1.0 - kept * kept)
-    next_nominal = eqx.tree_at(
-        lambda b: b.instruments, nominal, nominal.instruments * kept[MOTION.stop :]
-    )
+    next_nominal = replace(nominal, instruments=nominal.instruments * kept[MOTION.stop :])
     return next_nominal, covariance * (kept[:, None] * kept[None, :]) + renewed
 
 

@@ -18,7 +18,6 @@ waypoint.
 
 from collections.abc import Mapping
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -37,6 +36,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
 from kittiwake.interfaces.required_sensors import RequiredSensor, require_sensors
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import field
 
 # by parameter: the measurement of the sensor that it names, and the sensor type of QRSim
 REQUIRED: dict[str, tuple[type, str]] = {
@@ -57,10 +57,10 @@ class QRSimEstimate(AbstractEstimator[tuple[()]]):
         imu: name of the inertial unit.
     """
 
-    gnss: str = eqx.field(static=True, default="gnss")
-    altimeter: str = eqx.field(static=True, default="altimeter")
-    orientation: str = eqx.field(static=True, default="orientation")
-    imu: str = eqx.field(static=True, default="imu")
+    gnss: str = field(static=True, default="gnss")
+    altimeter: str = field(static=True, default="altimeter")
+    orientation: str = field(static=True, default="orientation")
+    imu: str = field(static=True, default="imu")
 
     @override
     def check(self, sensors: Mapping[str, AbstractSensor]) -> None:

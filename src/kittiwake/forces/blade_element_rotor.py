@@ -46,7 +46,6 @@ import math
 from functools import partial
 from typing import Annotated, Literal
 
-import equinox as eqx
 import jax.numpy as jnp
 from typing_extensions import override
 
@@ -55,6 +54,7 @@ from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractRotor, Flow
+from kittiwake.pytree import field
 
 # (m/s)^4: keeps the square roots away from zero, where they are not differentiable
 LEAST_FLOW = 1e-24
@@ -93,9 +93,9 @@ class BladeElementRotor(AbstractRotor):
     spin_up_s: Annotated[Real, POSITIVE] = 0.05
     inertia_kgm2: Annotated[Real, NOT_NEGATIVE] = 0.0
     design_density_kgpm3: Annotated[Real, POSITIVE] = 1.225
-    inflow: Literal["at-rest", "momentum"] = eqx.field(static=True, default="at-rest")
+    inflow: Literal["at-rest", "momentum"] = field(static=True, default="at-rest")
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for blades that cannot lift, if the angles are plain numbers."""
         angles = (self.root_pitch_rad, self.twist_rad)
         if all(isinstance(angle, int | float) for angle in angles) and not self._mean_pitch > 0.0:

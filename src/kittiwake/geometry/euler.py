@@ -4,14 +4,13 @@ Used by models that are identified in these angles, by scenario files and by dis
 else uses quaternions. The frames that the angles relate are named by the field that holds them.
 """
 
-import equinox as eqx
-
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class EulerZYX(eqx.Module):
+class EulerZYX(Module):
     """Intrinsic ZYX angles of a body in a reference frame."""
 
     roll_rad: Real
@@ -19,7 +18,7 @@ class EulerZYX(eqx.Module):
     yaw_rad: Real
 
 
-class RotationZYX(eqx.Module):
+class RotationZYX(Module):
     """The rotation of given ZYX angles, with its sines and cosines computed once."""
 
     sin_roll: Real

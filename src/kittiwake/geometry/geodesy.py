@@ -12,10 +12,10 @@ import cmath
 import math
 from dataclasses import dataclass
 
-import equinox as eqx
 import numpy as np
 
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 SEMI_MAJOR_AXIS_M = 6378137.0
 FLATTENING = 1.0 / 298.257223563
@@ -84,7 +84,7 @@ class Utm:
     north: bool
 
 
-class LocalFrame(eqx.Module):
+class LocalFrame(Module):
     """An affine map between the world's axes and Earth-centered, Earth-fixed ones.
 
     ``east``, ``north`` and ``up`` are the displacements in ECEF for one meter of each world

@@ -4,14 +4,14 @@ Symmetric, in body axes, about the center of mass; the products are entries of t
 ``xy = -integral of x y dm``.
 """
 
-import equinox as eqx
 import numpy as np
 
 from kittiwake.geometry.scalar import Real, is_zero
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class Inertia(eqx.Module):
+class Inertia(Module):
     """Inertia matrix with moments xx, yy, zz and products xy, xz, yz in kg m^2."""
 
     xx: Real
@@ -21,7 +21,7 @@ class Inertia(eqx.Module):
     xz: Real = 0.0
     yz: Real = 0.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for a physically impossible matrix, if the entries are plain numbers."""
         entries = (self.xx, self.yy, self.zz, self.xy, self.xz, self.yz)
         if not all(isinstance(entry, int | float) for entry in entries):

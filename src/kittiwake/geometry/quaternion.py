@@ -7,7 +7,6 @@ names cancel: ``q_a_from_c = q_a_from_b * q_b_from_c``. Source of the formulas: 
 
 from collections.abc import Iterator, Sequence
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,13 +18,14 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.scalar import Real, namespace, require_scalar
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 SMALL_ANGLE_RAD = 1e-4
 # error of orthogonality up to which a matrix is a rotation; of four decimals it is at most 1.8e-4
 MATRIX_TOLERANCE = 2e-4
 
 
-class Quaternion(eqx.Module):
+class Quaternion(Module):
     """Unit quaternion (w, x, y, z), also as four numbers: ``np.asarray(q)``, ``q[0]``."""
 
     w: Real
@@ -33,7 +33,7 @@ class Quaternion(eqx.Module):
     y: Real
     z: Real
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse arrays; those of a batch enter by ``vmap`` and trees, which check nothing."""
         for part in "wxyz":
             require_scalar(getattr(self, part), f"Quaternion.{part}", "Write Quaternion.of(array)")

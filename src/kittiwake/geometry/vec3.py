@@ -8,18 +8,18 @@ faster than (N, 3) arrays on a CPU (measured in docs/decisions/scalar-leaves.md)
 from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import DTypeLike
 
 from kittiwake.geometry.scalar import Real, add, multiply, namespace, require_scalar, subtract
+from kittiwake.pytree import Module
 
 Components: TypeAlias = Sequence[Real] | Float[Array | np.ndarray, "3"]
 
 
-class Vec3(eqx.Module):
+class Vec3(Module):
     """Three components, in the frame that the name of the field or variable states.
 
     NumPy and unpacking take it as three numbers: ``np.asarray(v)``, ``x, y, z = v``, ``v[0]``.
@@ -32,7 +32,7 @@ class Vec3(eqx.Module):
     y: Real
     z: Real
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse arrays; those of a batch enter by ``vmap`` and trees, which check nothing."""
         for axis in "xyz":
             require_scalar(getattr(self, axis), f"Vec3.{axis}", "Write Vec3.of(array)")

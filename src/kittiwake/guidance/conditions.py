@@ -3,7 +3,6 @@
 from difflib import get_close_matches
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from typing_extensions import override
@@ -17,6 +16,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import GuidanceInputs
+from kittiwake.pytree import Module, field
 
 SPEED, HOME = "speed_mps", "distance_to_home_m"
 STEP_TIME, MISSION_TIME = "step_time_s", "mission_time_s"
@@ -26,7 +26,7 @@ SENSOR, READING = "sensor.", "act_"
 MAX_NAMES = 8
 
 
-class Condition(eqx.Module):
+class Condition(Module):
     """Comparison of a quantity with bounds, which must hold for a duration.
 
     The quantity has its name in logs: of the estimate (``z_m``, ``vx_mps``), of a sensor
@@ -34,12 +34,12 @@ class Condition(eqx.Module):
     (``act_battery_charge``); or it is one of ``OWN``.
     """
 
-    quantity: str = eqx.field(static=True)
+    quantity: str = field(static=True)
     above: Real | None = None
     below: Real | None = None
     for_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for a condition without bounds, or with an empty interval."""
         if self.above is None and self.below is None:
             message = f"`{self.quantity}`: has no bound; write above: or below: with a value"
@@ -103,7 +103,7 @@ def _in_digits(value: Real) -> str:
     return f"{value:g}" if isinstance(value, int | float) else "?"
 
 
-class Quantities(eqx.Module):
+class Quantities(Module):
     """Present values of all quantities that conditions may refer to."""
 
     inputs: GuidanceInputs

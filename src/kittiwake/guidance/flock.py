@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, ClassVar, Literal
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
@@ -23,9 +22,10 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 
-class FlockState(eqx.Module):
+class FlockState(Module):
     """Initial pose, and flags of the active behaviors."""
 
     initial: InitialPose
@@ -55,14 +55,14 @@ class Flock(AbstractGuidance[FlockState]):
     default_rate_hz: ClassVar[float | None] = 25.0
 
     behaviors: tuple[AbstractBehavior, ...]
-    combine: Literal["sum", "order"] = eqx.field(static=True, default="sum")
+    combine: Literal["sum", "order"] = field(static=True, default="sum")
     limit_mps: Annotated[Real, POSITIVE] = 2.0
     radius_m: Annotated[Real, POSITIVE] = 10.0
-    active: tuple[str, ...] | None = eqx.field(static=True, default=None)
+    active: tuple[str, ...] | None = field(static=True, default=None)
     yaw_rad: Real | None = None
-    feed_forward: bool = eqx.field(static=True, default=False)
+    feed_forward: bool = field(static=True, default=False)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for a flock without behaviors, and for unknown names."""
         if not self.behaviors:
             message = "`behaviors`: got none; must be at least one, such as {type: cohesion}"

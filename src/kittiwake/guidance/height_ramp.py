@@ -6,18 +6,18 @@ setpoint jumps to the end.
 Source: uav_gazebo (public), its manager of takeoff and landing.
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.geometry.scalar import Real, namespace
+from kittiwake.pytree import Module
 
 SECONDS_PER_METER, MIN_HEIGHT_M = 4.0, 1.0
 # share of the duration at which the setpoint jumps to the end
 JUMPS_AT = 0.9
 
 
-class Ramp(eqx.Module):
+class Ramp(Module):
     """Linear change from one height to another."""
 
     from_m: Real

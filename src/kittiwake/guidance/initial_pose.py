@@ -2,16 +2,16 @@
 
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class InitialPose(eqx.Module):
+class InitialPose(Module):
     """Position and yaw of the first estimate; ``known`` is False before it."""
 
     known: Flag

@@ -14,7 +14,6 @@ from functools import partial, reduce
 from itertools import accumulate
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -36,13 +35,14 @@ from kittiwake.guidance.maneuvers.goto import Goto
 from kittiwake.guidance.maneuvers.hold import Hold
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 # causes of a step's start; the indices of the rules follow
 IN_SEQUENCE, TIMEOUT, REQUESTED, FIRST_RULE = range(4)
 NO_STEP = -1
 
 
-class MissionStep(eqx.Module):
+class MissionStep(Module):
     """Task, and the conditions of its end.
 
     Attributes:
@@ -56,15 +56,15 @@ class MissionStep(eqx.Module):
     """
 
     do: AbstractGuidance
-    name: str | None = eqx.field(static=True, default=None)
+    name: str | None = field(static=True, default=None)
     for_s: Annotated[Real, POSITIVE] | None = None
     until: Condition | None = None
     timeout_s: Annotated[Real, POSITIVE] | None = None
-    on_timeout: str | None = eqx.field(static=True, default=None)
-    then: str | None = eqx.field(static=True, default=None)
+    on_timeout: str | None = field(static=True, default=None)
+    then: str | None = field(static=True, default=None)
 
 
-class Rule(eqx.Module):
+class Rule(Module):
     """Condition that starts a step out of sequence, once in a mission.
 
     Attributes:
@@ -74,11 +74,11 @@ class Rule(eqx.Module):
     """
 
     when: Condition
-    go_to: str = eqx.field(static=True)
-    during: tuple[str, ...] = eqx.field(static=True, default=())
+    go_to: str = field(static=True)
+    during: tuple[str, ...] = field(static=True, default=())
 
 
-class MissionState(eqx.Module):
+class MissionState(Module):
     """Current step, its start and cause, and the state of each step.
 
     ``held_s`` are the times for which the conditions have held, ``fired`` flags of the used rules,
@@ -112,7 +112,7 @@ class Mission(AbstractGuidance[MissionState]):
     steps: tuple[MissionStep, ...]
     rules: tuple[Rule, ...] = ()
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for no steps, duplicate names, and references to unknown steps."""
         if not self.steps:
             message = "`steps`: got none; must be at least one, such as {do: takeoff}"

@@ -1,12 +1,13 @@
 """Waypoints from a file, as a component's parameter."""
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, Float
 
+from kittiwake.pytree import Module, field
 
-class Route(eqx.Module):
+
+class Route(Module):
     """Waypoints in the order of their visit, with their source file."""
 
-    source: str = eqx.field(static=True)
+    source: str = field(static=True)
     positions_world_m: Float[Array | np.ndarray, "places 3"]

@@ -1,22 +1,22 @@
 """Shore of a body of water on the Earth, as a component's parameter."""
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
 from kittiwake.geometry.geodesy import Geodetic, ecef_from_geodetic, tangent_plane
+from kittiwake.pytree import Module, field
 from kittiwake.world.world import Origin
 
 Ring = tuple[tuple[float, float], ...]
 
 
-class Shore(eqx.Module):
+class Shore(Module):
     """Polygon with islands in longitude and latitude, with its source file.
 
     The first of the rings is the outline, the others are islands.
     """
 
-    source: str = eqx.field(static=True)
+    source: str = field(static=True)
     rings_rad: tuple[Float[np.ndarray, "_ 2"], ...]
 
     def rings_world_m(self, origin: Origin) -> tuple[Ring, ...]:

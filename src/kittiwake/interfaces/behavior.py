@@ -3,8 +3,6 @@
 from abc import abstractmethod
 from typing import Annotated, ClassVar
 
-import equinox as eqx
-
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.component import AbstractModel
 from kittiwake.core.kinematics import Kinematics
@@ -12,6 +10,7 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
+from kittiwake.pytree import field
 
 
 class AbstractBehavior(AbstractModel):
@@ -28,8 +27,8 @@ class AbstractBehavior(AbstractModel):
     # true for a behavior that refers to a leader
     requires_leader: ClassVar[bool] = False
 
-    limit_mps: Annotated[Real, POSITIVE] = eqx.field(kw_only=True, default=1.0)
-    weight: Annotated[Real, NOT_NEGATIVE] = eqx.field(kw_only=True, default=1.0)
+    limit_mps: Annotated[Real, POSITIVE] = field(kw_only=True, default=1.0)
+    weight: Annotated[Real, NOT_NEGATIVE] = field(kw_only=True, default=1.0)
 
     @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractBehavior":

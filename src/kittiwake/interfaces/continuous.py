@@ -7,12 +7,11 @@ and adds what has no smooth rate: contact of feet, noise, rate limits and a batt
 from collections.abc import Mapping
 from dataclasses import replace
 
-import equinox as eqx
-
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 AXES = ("x", "y", "z")
 POSITION = tuple(f"position_{axis}_world_m" for axis in AXES)
@@ -25,14 +24,14 @@ FREE_BODY = (*POSITION, *ROTATION, *VELOCITY, *RATES)
 LEVEL_BODY = (*POSITION[:2], ROTATION[2], *VELOCITY[:2], RATES[2])
 
 
-class ContinuousState(eqx.Module):
+class ContinuousState(Module):
     """Motion, and the actuators' states by name with unit; the specific force has no effect."""
 
     motion: Kinematics
     actuators: dict[str, Real]
 
 
-class StateRates(eqx.Module):
+class StateRates(Module):
     """Rates of change of a continuous state; the rate of position is the velocity.
 
     Attributes:

@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import Any, ClassVar, Generic
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import TypeVar
@@ -22,11 +21,12 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.continuous import FREE_BODY, ContinuousState, StateRates
 from kittiwake.interfaces.time_constant import TimeConstant
+from kittiwake.pytree import AbstractVar, Module
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
 # class of an actuator command
-ActuatorCommand = TypeVar("ActuatorCommand", bound=eqx.Module, default=Any)
+ActuatorCommand = TypeVar("ActuatorCommand", bound=Module, default=Any)
 
 
 class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
@@ -47,8 +47,8 @@ class AbstractDynamics(AbstractModel, Generic[State, ActuatorCommand]):
     is_vessel: ClassVar[bool] = False
     body_states: ClassVar[tuple[str, ...]] = FREE_BODY
 
-    size_body_m: eqx.AbstractVar[Vec3]
-    deck: eqx.AbstractVar[Deck | None]
+    size_body_m: AbstractVar[Vec3]
+    deck: AbstractVar[Deck | None]
 
     @property
     def actuator_count(self) -> int:
@@ -214,7 +214,7 @@ class AbstractFault(AbstractModel, Generic[ActuatorCommand]):
 
     command_type: ClassVar[type]
 
-    at_s: eqx.AbstractVar[Real]
+    at_s: AbstractVar[Real]
 
     @classmethod
     def for_each_part(cls, at_s: float, dynamics: AbstractDynamics) -> "tuple[AbstractFault, ...]":

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Generic
 
-import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.component import AbstractSteppedComponent, State
@@ -12,9 +11,10 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 
 
-class EstimatorInputs(eqx.Module):
+class EstimatorInputs(Module):
     """Inputs of an estimator.
 
     Attributes:
@@ -30,7 +30,7 @@ class EstimatorInputs(eqx.Module):
     time_s: Real = 0.0
 
 
-class Uncertainty(eqx.Module):
+class Uncertainty(Module):
     """Estimated error of an estimate.
 
     ``covariance`` is that of three vectors, in this order: true minus estimated position in the

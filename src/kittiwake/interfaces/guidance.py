@@ -5,8 +5,6 @@ from collections.abc import Sequence
 from dataclasses import field
 from typing import ClassVar, Generic
 
-import equinox as eqx
-
 from kittiwake.core.commands import Command, CommandChoice, zero_command
 from kittiwake.core.component import AbstractKeyedComponent, Input, State
 from kittiwake.core.errors import CommandError
@@ -16,9 +14,10 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
+from kittiwake.pytree import Module
 
 
-class GuidanceInputs(eqx.Module):
+class GuidanceInputs(Module):
     """Inputs of guidance.
 
     Attributes:
@@ -159,7 +158,7 @@ class AbstractGuidance(
         return None
 
 
-class AvoidanceInputs(eqx.Module, Generic[Input]):
+class AvoidanceInputs(Module, Generic[Input]):
     """Inputs of an avoidance: the command to modify; the others are as in ``GuidanceInputs``."""
 
     command: Input

@@ -10,7 +10,6 @@ so that theta lowers the look from ahead, as a pitch lowers the nose, and phi sw
 
 from typing import ClassVar, Generic
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.component import State
@@ -19,12 +18,13 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import AbstractVar, Module
 
 # a direction with less of its unit length in the plane of forward and up has no theta there
 LEAST_IN_PLANE = 1e-6
 
 
-class HeadAngles(eqx.Module):
+class HeadAngles(Module):
     """Angles of a head relative to the body: theta and phi."""
 
     pitch_rad: Real
@@ -65,6 +65,6 @@ class AbstractHead(AbstractSensor[State, HeadMeasurement], Generic[State]):
 
     measures: ClassVar[type] = HeadMeasurement
 
-    position_body_m: eqx.AbstractVar[Vec3]
-    min_range_m: eqx.AbstractVar[Real]
-    max_range_m: eqx.AbstractVar[Real]
+    position_body_m: AbstractVar[Vec3]
+    min_range_m: AbstractVar[Real]
+    max_range_m: AbstractVar[Real]

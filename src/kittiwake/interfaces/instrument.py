@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import Generic
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -15,9 +14,10 @@ from kittiwake.core.keys import fold_in_name
 from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import Module
 
 
-class Sample(eqx.Module, Generic[Output]):
+class Sample(Module, Generic[Output]):
     """The output of an instrument at a step.
 
     Attributes:
@@ -54,7 +54,7 @@ class AbstractSensorError(AbstractModel, Generic[State]):
         """Return the next state and the transformed sample."""
 
 
-class InstrumentState(eqx.Module, Generic[State]):
+class InstrumentState(Module, Generic[State]):
     """State of the sensor and of each of its errors."""
 
     sensor: State

@@ -3,17 +3,16 @@
 from abc import abstractmethod
 from typing import Generic
 
-import equinox as eqx
-
 from kittiwake.core.component import AbstractModel, State
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.world.surroundings import Shear, Surroundings
 
 
-class Flow(eqx.Module):
+class Flow(Module):
     """Motion of a body relative to the air.
 
     ``airspeed_body_mps`` is the velocity of the center of mass minus the wind there;

@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +18,7 @@ from jaxtyping import Array, Float, Float32, UInt8
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 
 # key under which sensors find ``Bodies`` among the outputs of the world's processes
 BODIES = "bodies"
@@ -78,10 +78,10 @@ class AbstractRenderer(ABC):
 Rendering = Callable[[Any, Mapping[str, Any]], AbstractRenderer]
 
 
-class Bodies(eqx.Module):
+class Bodies(Module):
     """The renderer, and the poses of all bodies."""
 
-    renderer: AbstractRenderer = eqx.field(static=True)
+    renderer: AbstractRenderer = field(static=True)
     poses: Float[Array, "bodies 7"]
 
     def call_renderer(

@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Generic
 
-import equinox as eqx
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.core.component import AbstractKeyedComponent, Output, State
@@ -11,12 +10,13 @@ from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam, FieldOfView
+from kittiwake.pytree import Module
 from kittiwake.world.environment import ProcessOutputs
 from kittiwake.world.surroundings import Surroundings
 from kittiwake.world.world import WorldModel
 
 
-class SensorInputs(eqx.Module):
+class SensorInputs(Module):
     """Inputs of a sensor.
 
     Attributes:

@@ -1,7 +1,5 @@
 """A vehicle: dynamics, sensors, estimator, guidance and controllers."""
 
-import equinox as eqx
-
 from kittiwake.core.component import Scheduled
 from kittiwake.core.kinematics import Start
 from kittiwake.interfaces.controller import AbstractController
@@ -9,10 +7,11 @@ from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.instrument import Instrument
+from kittiwake.pytree import Module, field
 from kittiwake.world.environment import AbstractTurbulence
 
 
-class AssembledVehicle(eqx.Module):
+class AssembledVehicle(Module):
     """All parameters of one vehicle, immutable; the evolving part is ``sim.state.VehicleState``.
 
     Attributes:
@@ -29,7 +28,7 @@ class AssembledVehicle(eqx.Module):
         delay_steps: the physics steps from the computation of a command until it takes effect.
     """
 
-    model: str = eqx.field(static=True)
+    model: str = field(static=True)
     dynamics: AbstractDynamics
     start: Start
     turbulence: Scheduled[AbstractTurbulence]
@@ -39,7 +38,7 @@ class AssembledVehicle(eqx.Module):
     cascade: tuple[Scheduled[AbstractController], ...]
     avoidance: tuple[Scheduled[AbstractAvoidance], ...] = ()
     faults: tuple[AbstractFault, ...] = ()
-    delay_steps: int = eqx.field(static=True, default=0)
+    delay_steps: int = field(static=True, default=0)
 
     @property
     def on_host(self) -> bool:

@@ -34,7 +34,6 @@ effect.
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -61,10 +60,11 @@ from kittiwake.interfaces.continuous import (
 )
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
+from kittiwake.pytree import Module, field
 from kittiwake.world.surroundings import Surroundings
 
 
-class AngleVelocityState(eqx.Module):
+class AngleVelocityState(Module):
     """State at a tick.
 
     The rates are those of the angles' motion; at the start they are as given and have no effect.
@@ -79,7 +79,7 @@ class AngleVelocityState(eqx.Module):
     thrust_n: Real
 
 
-class AngleVelocityVelocities(eqx.Module):
+class AngleVelocityVelocities(Module):
     """Motion that is integrated with the position; the angles have a closed-form solution."""
 
     velocity_world_mps: Vec3
@@ -119,7 +119,7 @@ class AngleVelocity(AbstractDynamics[AngleVelocityState, ThrustAttitude]):
     max_tilt_rate_radps: Annotated[Real | None, POSITIVE] = None
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
-    integrator: IntegratorName = eqx.field(static=True, default="heun")
+    integrator: IntegratorName = field(static=True, default="heun")
 
     @override
     def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:

@@ -25,7 +25,6 @@ import math
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -49,17 +48,18 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.simulated_time_constant import simulated_time_constant
+from kittiwake.pytree import Module, field
 from kittiwake.world.surroundings import Surroundings
 
 
-class EulerPose(eqx.Module):
+class EulerPose(Module):
     """Configuration: position and ZYX angles of the FLU body in ENU; yaw is not wrapped."""
 
     position_world_m: Vec3
     euler_world_from_body: EulerZYX
 
 
-class AttitudeResponseVelocities(eqx.Module):
+class AttitudeResponseVelocities(Module):
     """Velocities, thrust, and the integral of the specific force over the step."""
 
     velocity_body_mps: Vec3
@@ -68,14 +68,14 @@ class AttitudeResponseVelocities(eqx.Module):
     specific_impulse_body_mps: Vec3
 
 
-class AttitudeResponseState(eqx.Module):
+class AttitudeResponseState(Module):
     """State at a tick; the specific force is the mean over the last step."""
 
     mechanical_state: MechanicalState[EulerPose, AttitudeResponseVelocities]
     specific_force_body_mps2: Vec3
 
 
-class Disturbance(eqx.Module):
+class Disturbance(Module):
     """Disturbing accelerations, held over one step: process noise and external forces."""
 
     linear_body_mps2: Vec3
@@ -134,7 +134,7 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
     max_yaw_rad: Annotated[Real, POSITIVE]
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
-    integrator: IntegratorName = eqx.field(static=True, default="heun")
+    integrator: IntegratorName = field(static=True, default="heun")
 
     @override
     def vehicle_parameters(self, gravity_mps2: Real) -> Parameters:
@@ -226,11 +226,9 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
                 mechanical_state, command, wind_frd, surroundings.gravity_mps2, noise, dt_s
             )
 
-        began = eqx.tree_at(
-            lambda start: start.velocities.specific_impulse_body_mps,
-            state.mechanical_state,
-            Vec3(0.0, 0.0, 0.0),
-        )
+        began = state.mechanical_state
+        resting = replace(began.velocities, specific_impulse_body_mps=Vec3(0.0, 0.0, 0.0))
+        began = replace(began, velocities=resting)
         ended = INTEGRATORS[self.integrator].step(derivative, began, dt_s)
         mean_force = ended.velocities.specific_impulse_body_mps / dt_s + external
         return AttitudeResponseState(ended, mean_force)
@@ -342,20 +340,17 @@ class AttitudeResponse(AbstractDynamics[AttitudeResponseState, AttitudeThrottle]
     def apply_contact(
         self, state: AttitudeResponseState, contact: ContactMotion
     ) -> AttitudeResponseState:
-        motion, pose = contact.motion, state.mechanical_state.configuration
+        motion, before = contact.motion, state.mechanical_state
+        pose = replace(before.configuration, position_world_m=motion.position_world_m)
         rotation = RotationZYX.of(pose.euler_world_from_body)
-        return eqx.tree_at(
-            lambda s: (
-                s.mechanical_state.configuration.position_world_m,
-                s.mechanical_state.velocities.velocity_body_mps,
-                s.specific_force_body_mps2,
-            ),
+        velocities = replace(
+            before.velocities,
+            velocity_body_mps=rotation.body_from_reference(motion.velocity_world_mps),
+        )
+        return replace(
             state,
-            (
-                motion.position_world_m,
-                rotation.body_from_reference(motion.velocity_world_mps),
-                motion.specific_force_body_mps2,
-            ),
+            mechanical_state=MechanicalState(pose, velocities),
+            specific_force_body_mps2=motion.specific_force_body_mps2,
         )
 
     @override

@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -17,6 +16,7 @@ from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
+from kittiwake.pytree import Module
 from kittiwake.world.surroundings import Surroundings
 
 Result = TypeVar("Result")
@@ -26,7 +26,7 @@ UP = Vec3(0.0, 0.0, 1.0)
 ENTRY = 2.0
 
 
-class FootContact(eqx.Module):
+class FootContact(Module):
     """Surface below one foot over a step: a plane that moves uniformly; vectors in world axes.
 
     Attributes:
@@ -53,7 +53,7 @@ class FootContact(eqx.Module):
     surface_id: Integer
 
 
-class FootForce(eqx.Module):
+class FootForce(Module):
     """Contact force on one foot, its moment about the center of mass, and its spring's offset."""
 
     force_n: Vec3
@@ -62,7 +62,7 @@ class FootForce(eqx.Module):
     dragged_m: Vec3
 
 
-class ContactStep(eqx.Module):
+class ContactStep(Module):
     """Contact of all feet over one step: surfaces at the beginning, springs and dampers.
 
     The feet are mapped over, so that the program does not grow with their number.

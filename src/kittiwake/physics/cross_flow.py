@@ -11,17 +11,17 @@ keep their form when y and z change sign. They dissipate energy in any motion.
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from kittiwake.core.bounds import FRACTION, NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Integer, Real
+from kittiwake.pytree import Module, field
 
 AT_LEAST_TWO = Bounds(low=2.0)
 
 
-class CrossFlow(eqx.Module):
+class CrossFlow(Module):
     """Cross-flow drag as a sum over the edges of equal strips.
 
     ``end_share`` is the weight of the two outermost edges: one half in the trapezoidal rule.
@@ -30,7 +30,7 @@ class CrossFlow(eqx.Module):
     length_m: Annotated[Real, POSITIVE]
     draft_m: Annotated[Real, POSITIVE]
     drag_coefficient: Annotated[Real, NOT_NEGATIVE]
-    strips: Annotated[Integer, AT_LEAST_TWO] = eqx.field(static=True, default=20)
+    strips: Annotated[Integer, AT_LEAST_TWO] = field(static=True, default=20)
     end_share: Annotated[Real, FRACTION] = 0.5
 
     def force_and_moment(

@@ -3,13 +3,12 @@
 import math
 from typing import Annotated
 
-import equinox as eqx
-
 from kittiwake.core.bounds import NOT_NEGATIVE
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import Module
 
 
-class HullDerivatives(eqx.Module):
+class HullDerivatives(Module):
     """Hydrodynamic derivatives of one hull: Y_v, Y_r, N_v, N_r, X_u and X_u|u|."""
 
     y_v_kgps: Real
@@ -39,7 +38,7 @@ def slender_body_derivatives(
     )
 
 
-class AddedMass(eqx.Module):
+class AddedMass(Module):
     """Added mass of all hulls together: -X_u', -Y_v', -Y_r' = -N_v', -N_r'."""
 
     surge_kg: Annotated[Real, NOT_NEGATIVE] = 0.0

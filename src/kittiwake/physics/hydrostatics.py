@@ -17,19 +17,19 @@ down by its weight only.
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # below this fraction of the buoyancy at rest the hull counts as partly out of the water
 TOUCHING = 0.1
 
 
-class Flotation(eqx.Module):
+class Flotation(Module):
     """Position of a hull relative to the water surface.
 
     Attributes:
@@ -45,7 +45,7 @@ class Flotation(eqx.Module):
     wet: Real
 
 
-class Hydrostatics(eqx.Module):
+class Hydrostatics(Module):
     """Waterplane area and metacentric heights; the center of flotation is on the centerline."""
 
     waterplane_area_m2: Annotated[Real, POSITIVE]

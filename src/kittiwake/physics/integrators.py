@@ -13,17 +13,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar, runtime_checkable
 
-import equinox as eqx
 import jax
 
 from kittiwake.core.trace_once import trace_once
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import Module
 
 Q = TypeVar("Q")
 M = TypeVar("M")
 
 
-class MechanicalState(eqx.Module, Generic[Q, M]):
+class MechanicalState(Module, Generic[Q, M]):
     """Configuration of a mechanical system and its velocities, which include actuator states."""
 
     configuration: Q

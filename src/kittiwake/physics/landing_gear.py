@@ -32,7 +32,6 @@ unstable where 2 zeta < omega_0 dt, for any r; Heun's method only with nearly no
 import math
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
@@ -43,6 +42,7 @@ from kittiwake.geometry.scalar import Real, namespace
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.rigid_body import RigidBody
+from kittiwake.pytree import Module
 
 # largest depth of the feet at rest
 SOFTEST_M = 0.05
@@ -53,7 +53,7 @@ DAMPING_OF_A_DEEP_SWING = 2.0 / 3.0
 ROUNDING = 1e-12
 
 
-class LandingGear(eqx.Module):
+class LandingGear(Module):
     """Feet of a vehicle and their contact parameters.
 
     Attributes:
@@ -68,7 +68,7 @@ class LandingGear(eqx.Module):
     damping: Annotated[Real, NOT_NEGATIVE] = 0.7
     friction: Annotated[Real, NOT_NEGATIVE] = 0.7
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for landing gear without feet."""
         if not self.points_body_m:
             message = "points_body_m: is empty; write where at least one foot is, or leave out feet"

@@ -33,7 +33,6 @@ one hull at the other, effects of the payload's draft other than sinkage and tri
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -72,6 +71,7 @@ from kittiwake.physics.rigid_body_dynamics import (
     region_wrench,
 )
 from kittiwake.physics.simulated_time_constant import simulated_time_constant
+from kittiwake.pytree import Module, field
 from kittiwake.world.surroundings import Surroundings
 
 UPRIGHT = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
@@ -81,20 +81,20 @@ LAG_OF_A_STEP = 2.0
 Shafts = tuple[Real, Real]
 
 
-class MarineVelocities(eqx.Module):
+class MarineVelocities(Module):
     """Twist of the vessel, and shaft speeds, left and right."""
 
     twist: Twist
     speeds_radps: Shafts
 
 
-class MarineVesselState(eqx.Module):
+class MarineVesselState(Module):
     """State of the vessel at a tick."""
 
     rigid_body: RigidBodyState
 
 
-class Damping(eqx.Module):
+class Damping(Module):
     """Damping of the motion through the water, diagonal.
 
     Attributes:
@@ -117,7 +117,7 @@ class Damping(eqx.Module):
         )
 
 
-class WaterFlow(eqx.Module):
+class WaterFlow(Module):
     """Velocity, acceleration and rotation of the water around a vessel, in body axes."""
 
     velocity_body_mps: Vec3
@@ -166,9 +166,9 @@ class MarineVessel(AbstractDynamics[MarineVesselState, PropellerSpeeds]):
     max_tilt_rad: Annotated[Real, UPRIGHT] = math.pi / 3.0
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
-    integrator: IntegratorName = eqx.field(static=True, default="rk4")
+    integrator: IntegratorName = field(static=True, default="rk4")
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for a payload with which the vessel is unstable."""
         hydrostatics, height = self.hydrostatics, self.payload_body_m.z
         heights = (

@@ -12,19 +12,18 @@ Solids are homogeneous; where they overlap, both masses count.
 
 from typing import Annotated, Literal
 
-import equinox as eqx
-
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 
 Axis = Literal["x", "y", "z"]
 # bounds of solids in scenarios: wide, but without overflow in the inertia
 MASS_KG, SIZE_M, PLACE_M = Bounds(1e-9, 1e9), Bounds(1e-6, 1e6), Bounds(-1e6, 1e6)
 
 
-class MassElement(eqx.Module):
+class MassElement(Module):
     """Mass, its center, and the inertia about that center."""
 
     mass_kg: Annotated[Real, POSITIVE]
@@ -32,7 +31,7 @@ class MassElement(eqx.Module):
     center_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
 
 
-class CuboidMass(eqx.Module):
+class CuboidMass(Module):
     """Homogeneous cuboid with its edges along the body's axes."""
 
     mass_kg: Annotated[Real, MASS_KG]
@@ -45,13 +44,13 @@ class CuboidMass(eqx.Module):
         return MassElement(self.mass_kg, inertia, self.center_body_m)
 
 
-class CylinderMass(eqx.Module):
+class CylinderMass(Module):
     """Homogeneous cylinder along one of the body's axes."""
 
     mass_kg: Annotated[Real, MASS_KG]
     radius_m: Annotated[Real, SIZE_M]
     length_m: Annotated[Real, SIZE_M]
-    axis: Axis = eqx.field(static=True, default="z")
+    axis: Axis = field(static=True, default="z")
     center_body_m: Annotated[Vec3, PLACE_M] = Vec3(0.0, 0.0, 0.0)
 
     def solid(self) -> MassElement:
@@ -60,13 +59,13 @@ class CylinderMass(eqx.Module):
         return MassElement(self.mass_kg, inertia, self.center_body_m)
 
 
-class MassShape(eqx.Module):
+class MassShape(Module):
     """One of the solids in ``inertia_kgm2: {from: [...]}``: a cuboid or a cylinder."""
 
     cuboid: CuboidMass | None = None
     cylinder: CylinderMass | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError unless exactly one solid is given."""
         if (self.cuboid is None) == (self.cylinder is None):
             message = (

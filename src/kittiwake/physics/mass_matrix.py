@@ -16,13 +16,12 @@ from collections.abc import Sequence
 from functools import reduce
 from operator import add
 
-import equinox as eqx
-
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class Matrix3(eqx.Module):
+class Matrix3(Module):
     """3x3 matrix of three rows."""
 
     x: Vec3
@@ -67,7 +66,7 @@ class Matrix3(eqx.Module):
         return Matrix3(across, over, under).times(v) / self.x.dot(across)
 
 
-class OffsetMass(eqx.Module):
+class OffsetMass(Module):
     """Mass along each axis, its position, and the inertia about that position."""
 
     masses_kg: Vec3
@@ -86,7 +85,7 @@ class OffsetMass(eqx.Module):
         return Wrench(p.cross(omega), angular.cross(omega) + p.cross(velocity_body_mps))
 
 
-class MassMatrix(eqx.Module):
+class MassMatrix(Module):
     """Blocks A, C and J of the mass matrix of all parts."""
 
     masses_kg: Vec3

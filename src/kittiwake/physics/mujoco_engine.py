@@ -28,7 +28,6 @@ from math import ceil, copysign
 from threading import Lock
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -56,6 +55,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.physics.mujoco_model import EXTRA, MUJOCO, MujocoObject, add_ground, add_solid, plate
+from kittiwake.pytree import field
 from kittiwake.world.environment import AbstractPlatform
 from kittiwake.world.world import WorldModel
 
@@ -105,8 +105,8 @@ class Mujoco(AbstractPhysics):
 class MujocoEngine(AbstractContactEngine):
     """Contact engine that calls MuJoCo on the host, in double precision."""
 
-    machine: "_Machine" = eqx.field(static=True)
-    substep_s: float = eqx.field(static=True)
+    machine: "_Machine" = field(static=True)
+    substep_s: float = field(static=True)
 
     @override
     def contacts(

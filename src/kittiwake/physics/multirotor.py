@@ -19,7 +19,6 @@ from functools import reduce
 from operator import add
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -58,6 +57,7 @@ from kittiwake.physics.rigid_body_dynamics import (
     pose_and_twist,
 )
 from kittiwake.physics.simulated_time_constant import simulated_time_constant
+from kittiwake.pytree import Module, field
 from kittiwake.world.interaction_input import Wake
 from kittiwake.world.surroundings import Surroundings
 
@@ -69,14 +69,14 @@ LAG_OF_A_STEP = 2.0
 ROUNDING = 1e-9
 
 
-class RotorVelocities(eqx.Module):
+class RotorVelocities(Module):
     """Twist of the body and rotor speeds."""
 
     twist: Twist
     speeds_radps: Speeds
 
 
-class MultirotorState(eqx.Module):
+class MultirotorState(Module):
     """State at a tick; ``battery`` is the battery's state, None without one."""
 
     rigid_body: RigidBodyState[RotorVelocities]
@@ -111,9 +111,9 @@ class Multirotor(AbstractBody[MultirotorState, RotorSpeeds, RotorVelocities]):
     landing_gear: LandingGear | None = None
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
-    integrator: IntegratorName = eqx.field(static=True, default="rk4")
+    integrator: IntegratorName = field(static=True, default="rk4")
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for an empty speed range, and for rotors without a hub or a spin."""
         if not self.hubs_body_m:
             message = "hubs_body_m: got none; must be at least one, such as [[0.2, 0, 0]]"

@@ -7,16 +7,16 @@ so that a bollard-pull k is too large under way.
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.wrench import Wrench
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class Propeller(eqx.Module):
+class Propeller(Module):
     """Propeller: position, thrust coefficients, largest shaft speeds, and lag."""
 
     place_body_m: Vec3

@@ -14,7 +14,6 @@ Attitude: dq/dt = q (0, omega) / 2 (Sola 2017, equation 201), normalized after e
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import POSITIVE
@@ -23,26 +22,27 @@ from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 Row = tuple[Real, Real, Real, Real, Real, Real]
 Matrix6 = tuple[Row, Row, Row, Row, Row, Row]
 
 
-class Pose(eqx.Module):
+class Pose(Module):
     """Position of the center of mass, and attitude."""
 
     position_world_m: Vec3
     q_world_from_body: Quaternion
 
 
-class Twist(eqx.Module):
+class Twist(Module):
     """Velocity in the world, angular velocity in the body."""
 
     velocity_world_mps: Vec3
     angular_velocity_body_radps: Vec3
 
 
-class RigidBody(eqx.Module):
+class RigidBody(Module):
     """Mass, inertia, and added mass of a fluid (in body axes, order v then omega)."""
 
     mass_kg: Annotated[Real, POSITIVE]

@@ -1,9 +1,9 @@
 """Flight of a rigid body: state, external forces, and the base class of such dynamics."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from typing import Any, Generic, Protocol, runtime_checkable
 
-import equinox as eqx
 from typing_extensions import TypeVar, override
 
 from kittiwake.contact.deck import Deck
@@ -19,6 +19,7 @@ from kittiwake.physics.contact_step import ContactStep
 from kittiwake.physics.integrators import IntegratorName, MechanicalState
 from kittiwake.physics.landing_gear import LandingGear
 from kittiwake.physics.rigid_body import Pose, RigidBody, Twist
+from kittiwake.pytree import AbstractVar, Module
 from kittiwake.world.surroundings import Shear, Surroundings
 
 # radius of a foot; the bounding box of a vehicle with feet begins above it
@@ -28,7 +29,7 @@ FOOT_M = 0.005
 Velocities = TypeVar("Velocities", default=Any)
 
 
-class RigidBodyState(eqx.Module, Generic[Velocities]):
+class RigidBodyState(Module, Generic[Velocities]):
     """State of a body at a tick; the specific force is the mean over the last step.
 
     ``ground_contact`` is None for a body without landing gear.
@@ -53,7 +54,7 @@ class RigidBodyState(eqx.Module, Generic[Velocities]):
         )
 
 
-class ExternalForces(eqx.Module):
+class ExternalForces(Module):
     """External forces on a body over a step: force regions of the world, and ground contact.
 
     ``contact`` is None for a body without landing gear.
@@ -95,10 +96,10 @@ class AbstractBody(
             default.
     """
 
-    landing_gear: eqx.AbstractVar[LandingGear | None]
-    deck: eqx.AbstractVar[Deck | None]
-    size_body_m: eqx.AbstractVar[Vec3]
-    integrator: eqx.AbstractVar[IntegratorName]
+    landing_gear: AbstractVar[LandingGear | None]
+    deck: AbstractVar[Deck | None]
+    size_body_m: AbstractVar[Vec3]
+    integrator: AbstractVar[IntegratorName]
 
     @property
     @abstractmethod
@@ -173,7 +174,7 @@ class AbstractBody(
         rigid_body = RigidBodyState(
             mechanical_state, motion.specific_force_body_mps2, contact.ground_contact
         )
-        return eqx.tree_at(lambda whole: whole.rigid_body, state, rigid_body)
+        return replace(state, rigid_body=rigid_body)
 
     def initial_rigid_body_state(
         self,

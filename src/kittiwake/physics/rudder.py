@@ -3,20 +3,20 @@
 import math
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
+from kittiwake.pytree import Module
 
 RUDDER_ANGLE = Bounds(low=0.0, high=math.pi / 2.0, open_below=True)
 # below this speed the flow has no direction; its square is a normal number in float32, too
 STILL_MPS = 1e-12
 
 
-class Rudder(eqx.Module):
+class Rudder(Module):
     """Rudder blade with a force along its normal, by the flow at the blade.
 
     ``F = rho/2 A C u^2 sin(pi/2 sat(alpha / alpha_stall))``: it grows with the angle of attack up

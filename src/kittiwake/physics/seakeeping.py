@@ -19,7 +19,6 @@ moving water, diffraction, nonlinear stiffness at large angles.
 from functools import partial
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -27,17 +26,18 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.world.water import WaterSurface
 
 
-class Oscillation(eqx.Module):
+class Oscillation(Module):
     """Displacement in m or rad, and its rate."""
 
     displacement: Real
     rate: Real
 
 
-class SecondOrderResponse(eqx.Module):
+class SecondOrderResponse(Module):
     """Second-order response of heave, roll or pitch."""
 
     natural_frequency_radps: Annotated[Real, POSITIVE]
@@ -58,7 +58,7 @@ class SecondOrderResponse(eqx.Module):
         return Oscillation(oscillation.displacement + 0.5 * dt_s * (oscillation.rate + rate), rate)
 
 
-class SeakeepingState(eqx.Module):
+class SeakeepingState(Module):
     """Heave relative to calm water, roll and pitch."""
 
     heave: Oscillation
@@ -71,7 +71,7 @@ class SeakeepingState(eqx.Module):
         return self.roll.displacement, self.pitch.displacement
 
 
-class Seakeeping(eqx.Module):
+class Seakeeping(Module):
     """Response of a body to waves; the defaults are those of a light craft of about a meter."""
 
     heave: SecondOrderResponse = SecondOrderResponse(12.0, 0.3)

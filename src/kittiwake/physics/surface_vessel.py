@@ -29,7 +29,6 @@ theory already contain the destabilizing moment of added mass: specify one of th
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -53,6 +52,7 @@ from kittiwake.physics.hull import AddedMass, HullDerivatives
 from kittiwake.physics.integrators import INTEGRATORS, IntegratorName, MechanicalState
 from kittiwake.physics.rudder import Rudder
 from kittiwake.physics.seakeeping import Seakeeping, SeakeepingState
+from kittiwake.pytree import Module, field
 from kittiwake.world.surroundings import Surroundings
 
 AT_LEAST_ONE = Bounds(low=1.0)
@@ -60,7 +60,7 @@ AT_LEAST_ONE = Bounds(low=1.0)
 AFLOAT = (False, False, True, True, True, False)
 
 
-class VesselPose(eqx.Module):
+class VesselPose(Module):
     """Horizontal position and yaw, which is not wrapped."""
 
     x_world_m: Real
@@ -68,7 +68,7 @@ class VesselPose(eqx.Module):
     yaw_rad: Real
 
 
-class VesselVelocities(eqx.Module):
+class VesselVelocities(Module):
     """Velocity over ground forward and to the left, yaw rate, and rudder angle."""
 
     surge_mps: Real
@@ -77,7 +77,7 @@ class VesselVelocities(eqx.Module):
     rudder_rad: Real
 
 
-class SurfaceVesselState(eqx.Module):
+class SurfaceVesselState(Module):
     """State at a tick; thrust and specific force are those of the last step.
 
     ``height_world_m`` is the height on calm water; ``seakeeping`` is None on calm water.
@@ -119,13 +119,13 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
     air_drag_surge_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
     air_drag_sway_kgpm: Annotated[Real, NOT_NEGATIVE] = 0.0
     water_density_kgpm3: Annotated[Real, POSITIVE] = 998.0
-    hulls: Annotated[Integer, AT_LEAST_ONE] = eqx.field(static=True, default=1)
+    hulls: Annotated[Integer, AT_LEAST_ONE] = field(static=True, default=1)
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
-    integrator: IntegratorName = eqx.field(static=True, default="rk4")
+    integrator: IntegratorName = field(static=True, default="rk4")
     ride: Seakeeping = Seakeeping()
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if added mass makes the mass matrix of sway and yaw indefinite."""
         numbers = self._lateral_mass()
         if all(isinstance(number, int | float) for number in numbers):
@@ -191,7 +191,7 @@ class SurfaceVessel(AbstractDynamics[SurfaceVesselState, RudderThrust]):
         angle, rate = self.rudder.start_and_rate(
             began.velocities.rudder_rad, command.rudder_rad, dt_s
         )
-        steered = eqx.tree_at(lambda start: start.velocities.rudder_rad, began, angle)
+        steered = replace(began, velocities=replace(began.velocities, rudder_rad=angle))
 
         def derivative(
             mechanical_state: MechanicalState[VesselPose, VesselVelocities], elapsed_s: Real

@@ -9,7 +9,6 @@ from functools import reduce
 from operator import add
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -36,13 +35,14 @@ from kittiwake.physics.rigid_body_dynamics import (
     next_rigid_body_state,
     pose_and_twist,
 )
+from kittiwake.pytree import Module, field
 from kittiwake.world.interaction_input import NO_WAKE, Wake
 from kittiwake.world.surroundings import Surroundings
 
 UNLIMITED_N = 1e9
 
 
-class WrenchBodyState(eqx.Module):
+class WrenchBodyState(Module):
     """State at a tick, with the thrust of the last step."""
 
     rigid_body: RigidBodyState[Twist]
@@ -74,7 +74,7 @@ class WrenchBody(AbstractBody[WrenchBodyState, ThrustTorque, Twist]):
     deck: Deck | None = None
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     disc_area_m2: Annotated[Real, POSITIVE] | None = None
-    integrator: IntegratorName = eqx.field(static=True, default="rk4")
+    integrator: IntegratorName = field(static=True, default="rk4")
 
     @property
     @override

@@ -28,7 +28,7 @@ FOLDER_VARIABLE = "KITTIWAKE_CODE_CACHE"
 # the package, whose sources decide what is traced
 SOURCES = Path(__file__).parents[1]
 # what programs are traced and compiled by
-LIBRARIES = ("jax", "jaxlib", "equinox", "numpy", "llvmlite")
+LIBRARIES = ("jax", "jaxlib", "numpy", "llvmlite")
 
 
 class CodeCache:

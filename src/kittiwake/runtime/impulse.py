@@ -5,7 +5,6 @@ dv = J / m,   for a vessel with the added mass of the water
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -13,6 +12,7 @@ from kittiwake.contact.engine import ContactMotion
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.pytree import Module
 from kittiwake.runtime.program import Program
 from kittiwake.sim.state import FleetState
 
@@ -38,10 +38,10 @@ def with_impulse(
             before,
             after,
         )
-        return eqx.tree_at(lambda whole: whole.groups[group_index].dynamics, state, pushed)
+        return state.with_group(group_index, replace(own, dynamics=pushed))
 
 
-def _pushed(dynamics: AbstractDynamics, state: eqx.Module, impulse_world_ns: Vec3) -> eqx.Module:
+def _pushed(dynamics: AbstractDynamics, state: Module, impulse_world_ns: Vec3) -> Module:
     motion = dynamics.kinematics(state)
     gained_mps = impulse_world_ns / dynamics.collider().mass_kg
     contact = ContactMotion(

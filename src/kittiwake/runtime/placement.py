@@ -5,7 +5,6 @@ from dataclasses import replace
 from math import isfinite
 from typing import Any
 
-import equinox as eqx
 import jax
 import numpy as np
 
@@ -116,10 +115,8 @@ def placed(
         assert program.fits(elsewhere), "a start is no structure"
         initial = program.functions.init(numbers_of(elsewhere), seed_key(seed)).groups[group_index]
         own = state.groups[group_index]
-        kept = own.guidance, own.streams
-        fresh = eqx.tree_at(lambda group: (group.guidance, group.streams), initial, kept)
-        group = with_index_replaced(own, fresh, index)
-        return eqx.tree_at(lambda whole: whole.groups[group_index], state, group)
+        fresh = replace(initial, guidance=own.guidance, streams=own.streams)
+        return state.with_group(group_index, with_index_replaced(own, fresh, index))
 
 
 def shares_start(fleet: Fleet, vehicle: str) -> bool:
@@ -130,10 +127,13 @@ def shares_start(fleet: Fleet, vehicle: str) -> bool:
 
 def with_start(fleet: Fleet, group_index: int, index: int, start: Start) -> Fleet:
     """Return the fleet in which one vehicle has another start."""
-    before = fleet.groups[group_index].vehicle.start
+    group = fleet.groups[group_index]
+    before = group.vehicle.start
     if any(map(np.ndim, jax.tree.leaves(before))):
         new = jax.tree.map(lambda leaf, one: np.full_like(leaf, one), before, start)
         start = with_index_replaced(before, new, index)
     else:
         start = jax.tree.map(float, start)
-    return eqx.tree_at(lambda whole: whole.groups[group_index].vehicle.start, fleet, start)
+    started = replace(group, vehicle=replace(group.vehicle, start=start))
+    groups = (*fleet.groups[:group_index], started, *fleet.groups[group_index + 1 :])
+    return replace(fleet, groups=groups)

@@ -9,8 +9,6 @@ from math import isclose
 from pathlib import Path
 from typing import Any, TypeGuard, TypeVar, get_args, get_origin, get_type_hints
 
-import equinox as eqx
-
 from kittiwake.core.component import AbstractComponent, Scheduled
 from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
 from kittiwake.core.parameters import Annotation, Parameters
@@ -28,6 +26,7 @@ from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
 from kittiwake.physics.mass_elements import MassElement, MassShape, combine_masses
+from kittiwake.pytree import Module
 from kittiwake.scenario.document import Document
 from kittiwake.scenario.files.grids import read_grid
 from kittiwake.scenario.files.meshes import read_mesh
@@ -50,7 +49,7 @@ from kittiwake.scenario.problems import (
 from kittiwake.sensors import SENSOR_ERRORS, SENSORS
 from kittiwake.sim.schedule import steps_between
 
-Settings = TypeVar("Settings", bound=eqx.Module)
+Settings = TypeVar("Settings", bound=Module)
 Own = TypeVar("Own", bound=AbstractComponent)
 Content = TypeVar("Content")
 
@@ -250,9 +249,7 @@ class ComponentBuilder:
         self.tables[path] = file
         return content
 
-    def _with_files(
-        self, cls: type[eqx.Module], parameters: Parameters, path: KeyPath
-    ) -> Parameters:
+    def _with_files(self, cls: type[Module], parameters: Parameters, path: KeyPath) -> Parameters:
         """Return the parameters with file names replaced by file contents, also in nested ones."""
         hints = _hints(cls)
         return {
@@ -279,7 +276,7 @@ class ComponentBuilder:
                 and type_name in REGISTRIES[hint].entries
             ):
                 return self._with_files(REGISTRIES[hint].find(type_name), given, path)
-            if issubclass(hint, eqx.Module):
+            if issubclass(hint, Module):
                 return self._with_files(hint, given, path)
         return given
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from os import PathLike, fspath
 from typing import Any, TypeAlias, TypeVar
 
-import equinox as eqx
 import numpy as np
 from typing_extensions import override
 
@@ -14,6 +13,7 @@ from kittiwake.core.arguments import VECTOR, ArgumentRule, checked_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Start
 from kittiwake.core.specification import ComponentSpec
+from kittiwake.pytree import Module
 from kittiwake.scenario.merging import as_written
 from kittiwake.scenario.own_components.entries import ROLES, OwnComponent, is_own
 
@@ -238,7 +238,7 @@ def as_plain(value: Any) -> Any:
     if is_own(value):
         name = _registered_name(value)
         return OwnComponent.of(value) if name is None else {"type": name, **as_written(value)}
-    return as_written(value) if isinstance(value, eqx.Module) else value
+    return as_written(value) if isinstance(value, Module) else value
 
 
 def _registered_name(component: Any) -> str | None:

@@ -7,8 +7,6 @@ never. A command in flight changes numbers only, so the program need not be comp
 from collections.abc import Mapping
 from dataclasses import replace
 
-import equinox as eqx
-
 from kittiwake.actuators import FAULTS
 from kittiwake.core.component import Scheduled
 from kittiwake.environment.turbulence import Dryden, NoTurbulence
@@ -53,7 +51,7 @@ def _with_dormant_faults(vehicle: AssembledVehicle, failing: Failures) -> Assemb
     if isinstance(turbulence.component, NoTurbulence):
         turbulence = Scheduled(Dryden(0.0))
     dormant = [
-        eqx.tree_at(lambda one: one.at_s, fault, failing.get(fault.part(), NEVER_S))
+        replace(fault, at_s=failing.get(fault.part(), NEVER_S))
         for fault in _faults(vehicle, NEVER_S)
     ]
     return replace(

@@ -6,13 +6,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any, NamedTuple
 
-import equinox as eqx
-
 from kittiwake.core.arguments import LIMITS, TEXT
 from kittiwake.core.errors import ScenarioError, did_you_mean, listed
 from kittiwake.core.units import stored_path, unit_factor
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.scenario.parameters import is_whole
 from kittiwake.scenario.problems import KeyPath, Plain
 from kittiwake.scenario.randomization import drawn_at, refuse_drawn
@@ -292,7 +291,7 @@ def _numbers(part: Any, path: str) -> dict[str, float]:
         value, place = getattr(part, field.name), f"{path}.{field.name}"
         if isinstance(value, Vec3):
             found |= {f"{place}.{i}": float(getattr(value, axis)) for i, axis in enumerate(AXES)}
-        elif isinstance(value, eqx.Module):
+        elif isinstance(value, Module):
             found |= _numbers(value, place)
         elif isinstance(value, int | float) and not isinstance(value, bool):
             found[place] = int(value) if is_whole(field.type) else float(value)

@@ -3,16 +3,15 @@
 from math import pi
 from typing import Annotated, Literal
 
-import equinox as eqx
-
 from kittiwake.core.bounds import NOT_NEGATIVE, Bounds
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import Module, field
 
 # as a share of the deflection; the rest must still allow steering
 DEAD_ZONE = Bounds(0.0, 0.9)
 
 
-class JoystickSettings(eqx.Module):
+class JoystickSettings(Module):
     """``joystick``: the scales of the control modes; the defaults are those of uav_gazebo.
 
     ``dead_zone`` is the share of a stick's deflection around its center that counts as zero. The
@@ -29,6 +28,4 @@ class JoystickSettings(eqx.Module):
     attitude_scale_rad: Annotated[Real, NOT_NEGATIVE] = pi
     angular_velocity_scale_radps: Annotated[Real, NOT_NEGATIVE] = 1.0
     torque_scale_nm: Annotated[Real, NOT_NEGATIVE] = pi
-    triggers: Literal["takeoff-land", "acceleration"] = eqx.field(
-        static=True, default="takeoff-land"
-    )
+    triggers: Literal["takeoff-land", "acceleration"] = field(static=True, default="takeoff-land")

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import fields
 from typing import Any
 
-import equinox as eqx
-
 from kittiwake.core.units import stored_name
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
 def merged(defaults: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -35,7 +34,7 @@ def as_written(value: Any) -> Any:
     """Return a component's value as plain data; fields that are None are left out."""
     if isinstance(value, Vec3):
         return [value.x, value.y, value.z]
-    if isinstance(value, eqx.Module):
+    if isinstance(value, Module):
         values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         return {name: as_written(part) for name, part in values.items() if part is not None}
     if isinstance(value, tuple):

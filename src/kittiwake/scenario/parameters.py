@@ -25,7 +25,6 @@ from typing import (
     get_type_hints,
 )
 
-import equinox as eqx
 from pydantic import (
     AfterValidator,
     BeforeValidator,
@@ -67,6 +66,7 @@ from kittiwake.interfaces.parts import (
     AbstractGroundEffect,
     AbstractRotor,
 )
+from kittiwake.pytree import Module
 from kittiwake.scenario.merging import as_written, merged
 from kittiwake.scenario.problems import (
     MAX_CHARACTERS,
@@ -116,12 +116,12 @@ FILES: dict[type, str] = {
 # a type, or a special form of the typing module
 Annotation: TypeAlias = Any
 
-Component = TypeVar("Component", bound=eqx.Module)
+Component = TypeVar("Component", bound=Module)
 Value = TypeVar("Value")
 
 
 @cache
-def parameters_model(cls: type[eqx.Module]) -> type["ParametersModel"]:
+def parameters_model(cls: type[Module]) -> type["ParametersModel"]:
     """Return the pydantic model of a component's parameters.
 
     Raises:
@@ -225,15 +225,15 @@ class ParametersModel(DeclaredModel):
 
 
 @cache
-def _reader(cls: type[eqx.Module]) -> Callable[[Plain], Any]:
+def _reader(cls: type[Module]) -> Callable[[Plain], Any]:
     return TypeAdapter(_component(cls)).validate_python
 
 
-def _component(cls: type[eqx.Module]) -> Annotation:
+def _component(cls: type[Module]) -> Annotation:
     return Annotated[parameters_model(cls), AfterValidator(partial(_constructed, cls))]
 
 
-def _constructed(cls: type[eqx.Module], parameters: ParametersModel) -> eqx.Module:
+def _constructed(cls: type[Module], parameters: ParametersModel) -> Module:
     """Return the component; parameters that the file leaves out take the class defaults."""
     names = parameters.name_of_user_key
     given = {key: getattr(parameters, key) for key in parameters.model_fields_set}
@@ -248,13 +248,12 @@ def _constructed(cls: type[eqx.Module], parameters: ParametersModel) -> eqx.Modu
         raise ValueError(str(error)) from error
 
 
-def _nested_defaults(cls: type[eqx.Module]) -> dict[str, dict[str, Any]]:
+def _nested_defaults(cls: type[Module]) -> dict[str, dict[str, Any]]:
     """Return defaults of parameters that are mappings, of which a file may give some keys."""
     written = {
         field.name: as_written(field.default)
         for field in dataclasses.fields(cls)
-        if isinstance(field.default, eqx.Module)
-        and not isinstance(field.default, tuple(REGISTRIES))
+        if isinstance(field.default, Module) and not isinstance(field.default, tuple(REGISTRIES))
     }
     return {name: default for name, default in written.items() if isinstance(default, dict)}
 
@@ -328,7 +327,7 @@ def _single(hint: Annotation, bounds: tuple[Bounds, ...], factor: float) -> Anno
         registry = REGISTRIES[hint]
         entry = WithJsonSchema({FAMILY: registry.family})
         return Annotated[Any, AfterValidator(partial(_registered, registry)), entry]
-    if isinstance(hint, type) and issubclass(hint, eqx.Module) and not inspect.isabstract(hint):
+    if isinstance(hint, type) and issubclass(hint, Module) and not inspect.isabstract(hint):
         return _component(hint)
     message = f"{hint} cannot be written in a scenario file"
     raise TypeError(message)
@@ -341,14 +340,14 @@ def is_whole(hint: Annotation) -> bool:
     return _members(base) in (_members(Integer), {int})
 
 
-def _typed_reader(cls: type[eqx.Module], name: str) -> Callable[[Plain], Any]:
+def _typed_reader(cls: type[Module], name: str) -> Callable[[Plain], Any]:
     fields: dict[str, Any] = {"type": (Literal[name], name)}
     model = create_model(cls.__name__, __base__=parameters_model(cls), **fields)
     annotation: Annotation = Annotated[model, AfterValidator(partial(_constructed, cls))]
     return TypeAdapter(annotation).validate_python
 
 
-def _registered(registry: Registry, value: Plain) -> eqx.Module:
+def _registered(registry: Registry, value: Plain) -> Module:
     """Return the component of a mapping with ``type``; a bare word is a type without parameters."""
     given = {"type": value} if isinstance(value, str) else value
     type_name = given.get("type") if isinstance(given, Mapping) else None

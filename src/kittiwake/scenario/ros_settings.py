@@ -3,10 +3,9 @@
 from math import radians
 from typing import Annotated, Literal
 
-import equinox as eqx
-
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import Module, field
 from kittiwake.world.world import Origin
 
 POINTS = Bounds(2.0, 100_000.0)
@@ -16,7 +15,7 @@ NAME = "{name}"
 UAV_GAZEBO_ORIGIN = Origin(radians(49.397742), radians(9.545594), 300.0)
 
 
-class RosSettings(eqx.Module):
+class RosSettings(Module):
     """``ros``: frames, rates, and behavior without commands.
 
     Attributes:
@@ -35,18 +34,18 @@ class RosSettings(eqx.Module):
             ``wait`` for another master.
     """
 
-    world_frame: str = eqx.field(static=True, default="world")
-    vehicle_frame: str = eqx.field(static=True, default=NAME)
-    twist_in: Literal["world", "body"] = eqx.field(static=True, default="world")
+    world_frame: str = field(static=True, default="world")
+    vehicle_frame: str = field(static=True, default=NAME)
+    twist_in: Literal["world", "body"] = field(static=True, default="world")
     odometry_hz: Annotated[Real, POSITIVE] = 200.0
     ground_truth_hz: Annotated[Real, NOT_NEGATIVE] = 50.0
     path_hz: Annotated[Real, NOT_NEGATIVE] = 1.0
-    path_points: Annotated[int, POINTS] = eqx.field(static=True, default=150)
+    path_points: Annotated[int, POINTS] = field(static=True, default=150)
     origin: Origin = UAV_GAZEBO_ORIGIN
     command_timeout_s: Annotated[Real, NOT_NEGATIVE] = 0.0
-    without_master: Literal["end", "wait"] = eqx.field(static=True, default="end")
+    without_master: Literal["end", "wait"] = field(static=True, default="end")
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Refuse invalid frame names, and one frame for all vehicles."""
         for key in ("world_frame", "vehicle_frame"):
             frame = getattr(self, key)

@@ -7,7 +7,6 @@ import re
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Float64
 from pydantic import AfterValidator, ConfigDict, Field
@@ -17,6 +16,7 @@ from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.scenario.problems import STATEMENT, DeclaredModel, shortened
 from kittiwake.world.world import FlightArea, Origin
 
@@ -36,7 +36,7 @@ Name = Annotated[str, Field(pattern=NAME_PATTERN)]
 Entry = Any
 
 
-class TimeSettings(eqx.Module):
+class TimeSettings(Module):
     """``time``: physics rate, log rate and duration.
 
     Without ``log_rate_hz`` every step is logged. Guidance with an end gives the default duration.
@@ -50,7 +50,7 @@ class TimeSettings(eqx.Module):
     until_done: bool = False
 
 
-class WorldSettings(eqx.Module):
+class WorldSettings(Module):
     """``world`` without its components.
 
     The default ``magnetic_field_world_t`` is that of the World Magnetic Model.
@@ -65,7 +65,7 @@ class WorldSettings(eqx.Module):
     collision_distance_m: Annotated[Real, POSITIVE] | None = None
 
 
-class Repetition(eqx.Module):
+class Repetition(Module):
     """Positions of the vehicles of a counted entry.
 
     ``spacing_m`` is the vector from each vehicle to the next. With a ``grid`` it is the spacing

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-import equinox as eqx
-
 from kittiwake.core.component import Scheduled
 from kittiwake.core.copies import distinct, field_values, with_fields
 from kittiwake.core.errors import KittiwakeError, ScenarioError
@@ -13,6 +11,7 @@ from kittiwake.interfaces.build_context import BuildContext, depends_on_start
 from kittiwake.interfaces.estimator import AbstractEstimator
 from kittiwake.interfaces.guidance import AbstractAvoidance, AbstractGuidance
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import trees_equal
 from kittiwake.scenario.problems import KeyPath, ProblemList
 from kittiwake.sim.plain_python.hosts import is_loaded
 from kittiwake.world.world import WorldModel
@@ -118,6 +117,6 @@ def _merged(parts: Sequence[Part]) -> list[Part]:
 
 def _shared(one: Part, other: Part) -> Part:
     """Return the first of two equal parts, so that vehicles share it, else the other."""
-    if one is other or eqx.tree_equal(one, other, typematch=True):
+    if one is other or trees_equal(one, other):
         return one
     return other

@@ -14,7 +14,6 @@ of a random age of up to 20 s; here the noise has its full deviation from the be
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -24,9 +23,10 @@ from kittiwake.core.measurements import HeightMeasurement
 from kittiwake.core.noise import GaussMarkov, normal
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import Module
 
 
-class AltimeterState(eqx.Module):
+class AltimeterState(Module):
     """Present noise, last reading, and a flag that is false before the first reading."""
 
     noise_m: Real

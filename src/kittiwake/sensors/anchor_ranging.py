@@ -53,7 +53,7 @@ class AnchorRanging(AbstractSensor[Int[Array, ""], AnchorMeasurement]):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.1
     max_range_m: Annotated[Real, POSITIVE] = 100.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the anchors are too few to determine a position."""
         if len(self.anchors_world_m) < MIN_ANCHORS:
             message = (

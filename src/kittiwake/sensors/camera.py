@@ -15,7 +15,6 @@ import math
 from functools import partial
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,6 +27,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.beam import FieldOfView
 from kittiwake.interfaces.renderer import AbstractRenderer, BodyPoses, ImageFormat, Viewpoint
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.camera_view import (
     DOWNWARDS,
     FIELD_RAD,
@@ -79,16 +79,16 @@ class Camera(AbstractSensor[tuple[()], ImageMeasurement]):
     default_rate_hz: ClassVar[float | None] = 10.0
 
     mount: Mount = DOWNWARDS
-    gimbal: Gimbal = eqx.field(static=True, default="fixed")
-    width: Annotated[int, PIXELS] = eqx.field(static=True, default=64)
-    height: Annotated[int, PIXELS] = eqx.field(static=True, default=48)
+    gimbal: Gimbal = field(static=True, default="fixed")
+    width: Annotated[int, PIXELS] = field(static=True, default=64)
+    height: Annotated[int, PIXELS] = field(static=True, default=48)
     horizontal_field_of_view_rad: Annotated[Real, FIELD_RAD] = math.radians(60.0)
-    depth: bool = eqx.field(static=True, default=False)
+    depth: bool = field(static=True, default=False)
     min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.1
     max_range_m: Annotated[Real, POSITIVE] = 20.0
     intensity_deviation: Annotated[Real, NOT_NEGATIVE] = 0.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the range is empty."""
         near, far = self.min_range_m, self.max_range_m
         if isinstance(near, int | float) and isinstance(far, int | float) and not near < far:

@@ -7,7 +7,6 @@ its roll and pitch. The gimbal turns about the camera itself, without lag or lim
 import math
 from typing import Literal
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
@@ -18,6 +17,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.renderer import BODIES, Bodies, viewpoint_row
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import Module
 from kittiwake.sensors.mount import Mount
 
 Gimbal = Literal["fixed", "stabilised"]
@@ -28,7 +28,7 @@ FIELD_RAD = Bounds(0.0, math.radians(170.0), open_below=True)
 DOWNWARDS = Mount(pitch_rad=math.pi / 2)
 
 
-class CameraView(eqx.Module):
+class CameraView(Module):
     """Camera pose at one instant: x along its optical axis, y to the left, z up."""
 
     position_world_m: Vec3

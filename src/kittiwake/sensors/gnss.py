@@ -21,7 +21,6 @@ import math
 from dataclasses import replace
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray, UInt32
@@ -35,6 +34,7 @@ from kittiwake.core.tree_where import tree_where
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import Module, field
 from kittiwake.world.satellites import SKY, Sky
 from kittiwake.world.world import WorldModel
 
@@ -48,7 +48,7 @@ DAMPING = 1e-6
 RIGHT_ANGLE_RAD = 1.5707963267948966
 
 
-class GnssState(eqx.Module):
+class GnssState(Module):
     """State of a receiver.
 
     Attributes:
@@ -83,13 +83,13 @@ class Gnss(AbstractSensor[GnssState, GnssMeasurement]):
 
     noise_m: Annotated[Real, NOT_NEGATIVE] = 0.002
     elevation_mask_rad: Annotated[Real, Bounds(-RIGHT_ANGLE_RAD, RIGHT_ANGLE_RAD)] = 0.0872665
-    satellites_tracked: tuple[int, int] | None = eqx.field(static=True, default=None)
-    delay_periods: Annotated[int, Bounds(0.0, 100.0)] = eqx.field(static=True, default=1)
+    satellites_tracked: tuple[int, int] | None = field(static=True, default=None)
+    delay_periods: Annotated[int, Bounds(0.0, 100.0)] = field(static=True, default=1)
 
     measures: ClassVar[type] = GnssMeasurement
     default_rate_hz: ClassVar[float | None] = 5.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the range of satellites is empty."""
         if self.satellites_tracked is not None:
             low, high = self.satellites_tracked

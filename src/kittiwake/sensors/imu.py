@@ -19,7 +19,6 @@ Neglected: dw/dt x r, the tangential acceleration of a unit away from the center
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -30,11 +29,12 @@ from kittiwake.core.noise import GaussMarkov, white_deviation
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import Module
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.triad import Triad, TriadState
 
 
-class Accelerometer(eqx.Module):
+class Accelerometer(Module):
     """Error parameters of three accelerometers (see ``triad``)."""
 
     noise_mps2_per_rthz: Annotated[Real, NOT_NEGATIVE] = 0.0039227
@@ -60,7 +60,7 @@ class Accelerometer(eqx.Module):
         )
 
 
-class Gyroscope(eqx.Module):
+class Gyroscope(Module):
     """Error parameters of three gyroscopes (see ``triad``)."""
 
     noise_radps_per_rthz: Annotated[Real, NOT_NEGATIVE] = 8.7266e-5
@@ -86,7 +86,7 @@ class Gyroscope(eqx.Module):
         )
 
 
-class ImuState(eqx.Module):
+class ImuState(Module):
     """States of both triads."""
 
     accelerometer: TriadState

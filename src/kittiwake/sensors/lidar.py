@@ -11,7 +11,6 @@ measurable range; all beams of a scan are taken at one instant.
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 from typing_extensions import override
@@ -20,6 +19,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
 from kittiwake.sensors.ranging_pose import directions, mounted_pose, to_body_axes
@@ -45,7 +45,7 @@ class Lidar2D(AbstractOptical[RangesMeasurement]):
     default_rate_hz: ClassVar[float | None] = 10.0
 
     mount: Mount = Mount()
-    beams: Annotated[int, BEAMS] = eqx.field(static=True, default=90)
+    beams: Annotated[int, BEAMS] = field(static=True, default=90)
     field_of_view_rad: Annotated[Real, FIELD_RAD] = TURN_RAD
     min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.1
     max_range_m: Annotated[Real, POSITIVE] = 12.0

@@ -48,7 +48,7 @@ class Magnetometer(AbstractSensor[tuple[()], MagneticMeasurement]):
     quantum_t: Annotated[Real | None, POSITIVE] = 9.2e-8
     range_t: Annotated[Real, POSITIVE] = 1.3e-4
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the hard iron alone exceeds the range."""
         iron, limit = self.hard_iron_body_t, self.range_t
         for component in (iron.x, iron.y, iron.z):

@@ -20,7 +20,6 @@ import math
 from functools import partial
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -43,6 +42,7 @@ from kittiwake.interfaces.renderer import (
     as_float32,
 )
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.camera_view import (
     DOWNWARDS,
     FIELD_RAD,
@@ -84,12 +84,12 @@ class Marker(AbstractSensor[tuple[()], MarkerMeasurement]):
     sees_partner: ClassVar[bool] = True
 
     mount: Mount = DOWNWARDS
-    gimbal: Gimbal = eqx.field(static=True, default="fixed")
-    width: Annotated[int, PIXELS] = eqx.field(static=True, default=640)
-    height: Annotated[int, PIXELS] = eqx.field(static=True, default=480)
+    gimbal: Gimbal = field(static=True, default="fixed")
+    width: Annotated[int, PIXELS] = field(static=True, default=640)
+    height: Annotated[int, PIXELS] = field(static=True, default=480)
     horizontal_field_of_view_rad: Annotated[Real, FIELD_RAD] = math.radians(90.0)
     max_range_m: Annotated[Real, POSITIVE] = 5.0
-    rendered: bool = eqx.field(static=True, default=True)
+    rendered: bool = field(static=True, default=True)
     min_size_px: Annotated[Real, POSITIVE] = 12.0
     max_oblique_rad: Annotated[Real, OBLIQUENESS_BOUNDS_RAD] = math.radians(75.0)
     radial_deviation_px: Annotated[Real, NOT_NEGATIVE] = 0.06

@@ -2,16 +2,15 @@
 
 from math import tan
 
-import equinox as eqx
-
 from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import FieldOfView
+from kittiwake.pytree import Module
 
 
-class Mount(eqx.Module):
+class Mount(Module):
     """Position of a sensor relative to the center of mass, and rotation of its axes in the body.
 
     A directional sensor looks along its own x axis, with y to its left and z up: a pitch of 90

@@ -23,7 +23,6 @@ import math
 from functools import partial
 from typing import Annotated, ClassVar, NamedTuple, TypeAlias
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -34,6 +33,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging_pose import RangingPose, mounted_pose
 from kittiwake.sensors.terrain_sensor import require_terrain
@@ -132,8 +132,8 @@ class PersonCamera(AbstractSensor[tuple[()], PersonsMeasurement]):
     default_rate_hz: ClassVar[float | None] = 1.0
 
     mount: Mount = DOWNWARDS
-    columns: Annotated[int, CELLS] = eqx.field(static=True, default=16)
-    rows: Annotated[int, CELLS] = eqx.field(static=True, default=12)
+    columns: Annotated[int, CELLS] = field(static=True, default=16)
+    rows: Annotated[int, CELLS] = field(static=True, default=12)
     width_px: Annotated[Real, POSITIVE] = 1280.0
     height_px: Annotated[Real, POSITIVE] = 960.0
     focal_length_px: Annotated[Real, POSITIVE] = 2280.0

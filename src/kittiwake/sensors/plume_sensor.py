@@ -6,7 +6,6 @@ concentrations of the order of one. It returns negative values at low concentrat
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -16,6 +15,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.noise import normal
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import field
 from kittiwake.world.plume import PLUME, AbstractCloud
 from kittiwake.world.world import WorldModel
 
@@ -37,7 +37,7 @@ class PlumeSensor(AbstractSensor[tuple[()], ConcentrationMeasurement]):
     measures: ClassVar[type] = ConcentrationMeasurement
     default_rate_hz: ClassVar[float | None] = 2.0
 
-    plume: str | None = eqx.field(static=True, default=None)
+    plume: str | None = field(static=True, default=None)
     deviation: Annotated[Real, NOT_NEGATIVE] = 0.01
 
     @override

@@ -19,7 +19,6 @@ Neglected: waves, air between a drone and the water, and the depth from which li
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 from typing_extensions import override
@@ -30,6 +29,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import Module, field
 from kittiwake.world.field import FIELD, FieldProcess
 from kittiwake.world.world import WorldModel
 
@@ -49,14 +49,14 @@ class ProbeMeasurement(AbstractMeasurement):
     valid: Flag
 
 
-class ViewBelow(eqx.Module):
+class ViewBelow(Module):
     """View of a probe that looks down from above, up to a height."""
 
     half_angle_rad: Annotated[Real, HALF_ANGLE_RAD] = math.radians(5.0)
     max_height_m: Annotated[Real, POSITIVE] = 120.0
 
 
-class ProbeState(eqx.Module):
+class ProbeState(Module):
     """Last value, and a flag that is false before the first contact with the water."""
 
     value: Real
@@ -79,13 +79,13 @@ class Probe(AbstractSensor[ProbeState, ProbeMeasurement]):
     measures: ClassVar[type] = ProbeMeasurement
     default_rate_hz: ClassVar[float | None] = 1.0
 
-    field: str | None = eqx.field(static=True, default=None)
+    field: str | None = field(static=True, default=None)
     position_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     depth_range_m: tuple[Real, Real] = (-0.2, 20.0)
     footprint: ViewBelow | None = None
     time_constant_s: Annotated[Real, NOT_NEGATIVE] = 0.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the deeper depth comes first."""
         high, deep = self.depth_range_m
         if isinstance(high, float) and isinstance(deep, float) and high > deep:

@@ -13,7 +13,6 @@ optical axis. The noise is sigma N(0, 1) in each pixel; all pixels are taken at 
 import math
 from typing import Annotated, ClassVar, Literal
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -26,6 +25,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam, FieldOfView
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractOptical
 from kittiwake.sensors.ranging_pose import DetectionLimits, mounted_pose, to_body_axes
@@ -61,10 +61,10 @@ class RangeCamera(AbstractOptical[DepthMeasurement]):
     default_rate_hz: ClassVar[float | None] = 10.0
 
     mount: Mount = Mount()
-    width: Annotated[int, PIXELS] = eqx.field(static=True, default=16)
-    height: Annotated[int, PIXELS] = eqx.field(static=True, default=12)
+    width: Annotated[int, PIXELS] = field(static=True, default=16)
+    height: Annotated[int, PIXELS] = field(static=True, default=12)
     horizontal_field_of_view_rad: Annotated[Real, FIELD_RAD] = math.radians(60.0)
-    along: Literal["axis", "ray"] = eqx.field(static=True, default="axis")
+    along: Literal["axis", "ray"] = field(static=True, default="axis")
     min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.1
     max_range_m: Annotated[Real, POSITIVE] = 10.0
     deviation_m: Annotated[Real, NOT_NEGATIVE] = 0.0

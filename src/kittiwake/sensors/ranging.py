@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import Any, Generic
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +14,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import AbstractVar
 from kittiwake.sensors.ranging_pose import DetectionLimits
 from kittiwake.sensors.ray_scene import RayScene, ray_scene
 
@@ -32,10 +32,10 @@ class AbstractRanging(AbstractSensor[State, Output], Generic[State, Output]):
         max_range_m: range; the reading without a detection.
     """
 
-    min_range_m: eqx.AbstractVar[Real]
-    max_range_m: eqx.AbstractVar[Real]
+    min_range_m: AbstractVar[Real]
+    max_range_m: AbstractVar[Real]
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the range is empty."""
         nearest_m, farthest_m = self.min_range_m, self.max_range_m
         if not (isinstance(nearest_m, int | float) and isinstance(farthest_m, int | float)):
@@ -116,9 +116,9 @@ class AbstractUltrasonic(AbstractRanging[State, Output], Generic[State, Output])
     """
 
     # None without a limit
-    max_incidence_rad: eqx.AbstractVar[Any]
-    max_range_rate_mps: eqx.AbstractVar[Real | None]
-    noise_bound_m: eqx.AbstractVar[Real]
+    max_incidence_rad: AbstractVar[Any]
+    max_range_rate_mps: AbstractVar[Real | None]
+    noise_bound_m: AbstractVar[Real]
 
     @override
     def detection_limits(self) -> DetectionLimits:
@@ -152,7 +152,7 @@ class AbstractOptical(AbstractRanging[tuple[()], Output], Generic[Output]):
         deviation_m: standard deviation of the white noise.
     """
 
-    deviation_m: eqx.AbstractVar[Real]
+    deviation_m: AbstractVar[Real]
 
     @override
     def noise_m(self, key: PRNGKeyArray, shape: tuple[int, ...]) -> Ranges:

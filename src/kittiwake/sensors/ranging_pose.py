@@ -2,7 +2,6 @@
 
 from typing import TypeAlias
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -11,6 +10,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ray_scene import RayScene
 from kittiwake.world.ray import Hit, Ray
@@ -18,7 +18,7 @@ from kittiwake.world.ray import Hit, Ray
 Ranges: TypeAlias = Real | Float[Array, "..."]
 
 
-class RangingPose(eqx.Module):
+class RangingPose(Module):
     """Pose and velocity of a sensor's axes in the world."""
 
     origin_world_m: Vec3
@@ -57,7 +57,7 @@ def pose_at(
     )
 
 
-class DetectionLimits(eqx.Module):
+class DetectionLimits(Module):
     """Limits within which a sensor detects a surface.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from typing_extensions import override
@@ -10,6 +9,7 @@ from typing_extensions import override
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import Module
 from kittiwake.world.moving_obstacles import AbstractMovingObstacle, DeckSurface
 from kittiwake.world.plane import AbstractPlane
 from kittiwake.world.ray import AbstractObstacle, Hit, Ray, cast_ray
@@ -30,7 +30,7 @@ class GroundPlane(AbstractPlane):
         return point_world_m.z - self.height_m
 
 
-class RayScene(eqx.Module):
+class RayScene(Module):
     """Static and moving obstacles; the number of a ``Hit`` is the index in this order."""
 
     obstacles: tuple[AbstractObstacle, ...]

@@ -9,7 +9,6 @@ echo, and the intensity is uniform over the cone.
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 from typing_extensions import override
@@ -18,6 +17,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.core.measurements import RangeMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ranging_pose import mounted_pose, to_body_axes
@@ -43,8 +43,8 @@ class SonarCone(AbstractUltrasonic[tuple[()], RangeMeasurement]):
 
     mount: Mount = Mount()
     half_angle_rad: Annotated[Real, HALF_ANGLE_RAD] = math.radians(15.0)
-    rings: Annotated[int, RINGS] = eqx.field(static=True, default=3)
-    rays_per_ring: Annotated[int, RAYS] = eqx.field(static=True, default=12)
+    rings: Annotated[int, RINGS] = field(static=True, default=3)
+    rays_per_ring: Annotated[int, RAYS] = field(static=True, default=12)
     min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_range_m: Annotated[Real, POSITIVE] = 5.0
     max_incidence_rad: Annotated[Real, INCIDENCE_RAD] = INCIDENCE_LIMIT_RAD

@@ -16,13 +16,13 @@ bandwidth.
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.core.noise import GaussMarkov, normals3, white_deviation
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
 def by_axis(function: Callable[..., Real], *vectors: Vec3) -> Vec3:
@@ -35,7 +35,7 @@ def product_by_axis(a: Vec3, b: Vec3) -> Vec3:
     return by_axis(lambda p, q: p * q, a, b)
 
 
-class TriadState(eqx.Module):
+class TriadState(Module):
     """Error parameters drawn for one flight, and present drift and walk."""
 
     turn_on: Vec3
@@ -46,7 +46,7 @@ class TriadState(eqx.Module):
     walk: Vec3
 
 
-class Triad(eqx.Module):
+class Triad(Module):
     """Three instruments; units are those of the quantity, or those times root seconds.
 
     Attributes:

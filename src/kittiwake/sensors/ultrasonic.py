@@ -52,7 +52,8 @@ class Ultrasonic(AbstractUltrasonic[tuple[()], RangeMeasurement]):
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     @override
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         validate_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
     @override

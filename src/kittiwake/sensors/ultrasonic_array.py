@@ -11,7 +11,6 @@ Source: the Matlab drone simulator of R. Coronel; its mounts (right, forward, up
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -23,6 +22,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import Module, field
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ranging_pose import pose_at
 from kittiwake.sensors.ray_scene import RayScene
@@ -40,13 +40,13 @@ from kittiwake.world.ray import unit, validate_direction
 HALF = math.sqrt(0.5)
 
 
-class UltrasonicBeam(eqx.Module):
+class UltrasonicBeam(Module):
     """Position and direction of one of the sensors."""
 
     position_body_m: Vec3
     direction_body: Vec3
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the direction is not one."""
         validate_direction(self.direction_body, "direction_body", "[1, 0, 0] to look ahead")
 
@@ -62,7 +62,7 @@ class TurnsMeasurement(AbstractMeasurement):
     active: Bool[Array, "5"]
 
 
-class UltrasonicArrayState(eqx.Module):
+class UltrasonicArrayState(Module):
     """Index of the next slot in the round, and the last reading of each sensor."""
 
     slot: Int[Array, ""]
@@ -85,8 +85,8 @@ class UltrasonicArray(AbstractUltrasonic[UltrasonicArrayState, TurnsMeasurement]
 
     measures: ClassVar[type] = TurnsMeasurement
 
-    scheme: SchemeName | None = eqx.field(static=True, default=None)
-    slots: tuple[tuple[str, ...], ...] | None = eqx.field(static=True, default=None)
+    scheme: SchemeName | None = field(static=True, default=None)
+    slots: tuple[tuple[str, ...], ...] | None = field(static=True, default=None)
     front: UltrasonicBeam = UltrasonicBeam(Vec3(0.215, 0.0, -0.01), Vec3(1.0, 0.0, 0.0))
     bottom: UltrasonicBeam = UltrasonicBeam(Vec3(0.06, 0.0, 0.04), Vec3(0.0, 0.0, -1.0))
     left: UltrasonicBeam = UltrasonicBeam(Vec3(0.06, 0.04, 0.05), Vec3(HALF, HALF, 0.0))
@@ -99,7 +99,8 @@ class UltrasonicArray(AbstractUltrasonic[UltrasonicArrayState, TurnsMeasurement]
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
     @override
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if self.slots is not None:
             if self.scheme is not None:
                 message = f"slots: scheme is given as well ({self.scheme}); write only one of them"

@@ -13,7 +13,6 @@ chosen here.
 import math
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -24,6 +23,7 @@ from kittiwake.core.measurements import RangesMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.beam import Beam
 from kittiwake.interfaces.sensor import SensorInputs
+from kittiwake.pytree import field
 from kittiwake.sensors.mount import Mount
 from kittiwake.sensors.ranging import AbstractUltrasonic
 from kittiwake.sensors.ranging_pose import directions, mounted_pose, spread, to_body_axes
@@ -50,13 +50,13 @@ class UltrasonicFan(AbstractUltrasonic[tuple[()], RangesMeasurement]):
     measures: ClassVar[type] = RangesMeasurement
     default_rate_hz: ClassVar[float | None] = 20.0
 
-    sensors: Annotated[int, SENSORS] = eqx.field(static=True, default=8)
+    sensors: Annotated[int, SENSORS] = field(static=True, default=8)
     ring_radius_m: Annotated[Real, NOT_NEGATIVE] = 0.0
     mount: Mount = Mount()
     horizontal_rad: Annotated[Real, WIDTH_RAD] = math.radians(30.0)
     vertical_rad: Annotated[Real, HEIGHT_RAD] = math.radians(30.0)
-    horizontal_rays: Annotated[int, RAYS] = eqx.field(static=True, default=7)
-    vertical_rays: Annotated[int, RAYS] = eqx.field(static=True, default=5)
+    horizontal_rays: Annotated[int, RAYS] = field(static=True, default=7)
+    vertical_rays: Annotated[int, RAYS] = field(static=True, default=5)
     min_range_m: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_range_m: Annotated[Real, POSITIVE] = 5.0
     max_incidence_rad: Annotated[Real, INCIDENCE_RAD] | None = None

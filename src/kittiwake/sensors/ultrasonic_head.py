@@ -74,7 +74,7 @@ class UltrasonicHead(AbstractHead[HeadAngles]):
     max_incidence_rad: Annotated[Real, INCIDENCE_RAD] = INCIDENCE_LIMIT_RAD
     noise_bound_m: Annotated[Real, NOT_NEGATIVE] = 0.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for an empty range, and for a start beyond the limit."""
         numbers = (self.min_range_m, self.max_range_m, self.start_yaw_rad, self.max_yaw_rad)
         if not all(isinstance(number, int | float) for number in numbers):

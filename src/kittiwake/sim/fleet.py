@@ -4,7 +4,6 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -24,6 +23,7 @@ from kittiwake.core.streams import Stream
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.renderer import AbstractRenderer
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.sim import camera_bodies, interactions, team_radio, vehicle_step
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.contact import GroupMotion, resolve_contacts
@@ -45,7 +45,7 @@ Selected = TypeVar("Selected")
 Outputs = TypeVar("Outputs")
 
 
-class FleetPerception(eqx.Module):
+class FleetPerception(Module):
     """Perception of all vehicles at a tick, with the next state of the world's processes."""
 
     processes: dict[str, ScheduledState]
@@ -54,7 +54,7 @@ class FleetPerception(eqx.Module):
     groups: tuple[vehicle_step.Perception, ...]
 
 
-class Fleet(eqx.Module):
+class Fleet(Module):
     """All parameters of a simulation, with the pure functions that initialize and step it.
 
     ``init``, ``advance`` and ``rollout`` can be jitted, mapped and differentiated. They require
@@ -79,11 +79,11 @@ class Fleet(eqx.Module):
     engine: AbstractContactEngine | None
     partners: tuple[np.ndarray | None, ...]
     roster: Roster
-    renderer: AbstractRenderer | None = eqx.field(static=True)
-    rate_hz: float = eqx.field(static=True)
-    single_precision: bool = eqx.field(static=True, default=False)
-    shared_axis: str | None = eqx.field(static=True, default=None)
-    commander: AbstractCommander | None = eqx.field(static=True, default=None)
+    renderer: AbstractRenderer | None = field(static=True)
+    rate_hz: float = field(static=True)
+    single_precision: bool = field(static=True, default=False)
+    shared_axis: str | None = field(static=True, default=None)
+    commander: AbstractCommander | None = field(static=True, default=None)
 
     @property
     def names(self) -> tuple[str, ...]:

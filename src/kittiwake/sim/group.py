@@ -6,7 +6,6 @@ from types import MappingProxyType
 from typing import TypeVarTuple
 from zlib import crc32
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -19,6 +18,7 @@ from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics, AbstractFault
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.sim.leaf_columns import leaf_columns, structure_codes
 
 # fewer vehicles are elements of arrays, also where others are passes of a loop
@@ -28,7 +28,7 @@ Slices = TypeVarTuple("Slices")
 Result = TypeVar("Result")
 
 
-class Group(eqx.Module):
+class Group(Module):
     """Vehicles of equal structure.
 
     A component that all vehicles share keeps its parameters as plain numbers, which the compiler
@@ -45,12 +45,12 @@ class Group(eqx.Module):
             the passes of one loop. XLA compiles an axis to faster code, even of length one.
     """
 
-    names: tuple[str, ...] = eqx.field(static=True)
-    stacked: tuple[bool, ...] = eqx.field(static=True)
+    names: tuple[str, ...] = field(static=True)
+    stacked: tuple[bool, ...] = field(static=True)
     vehicle: AssembledVehicle
     name_hashes: jax.Array
-    addition: str = eqx.field(static=True, default="")
-    loops: bool = eqx.field(static=True, default=False)
+    addition: str = field(static=True, default="")
+    loops: bool = field(static=True, default=False)
 
     def map(
         self, function: Callable[[AssembledVehicle, *Slices], Result], *over: *Slices

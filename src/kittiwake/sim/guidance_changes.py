@@ -1,8 +1,8 @@
 """Changes of what guides one vehicle of a flying fleet."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 
@@ -44,9 +44,10 @@ def _with_guidance(
 ) -> FleetState:
     """Return the state with the guidance state of one vehicle changed."""
     group_index, index = fleet.locate(name)
-    states = state.groups[group_index].guidance.state
+    own = state.groups[group_index]
+    states = own.guidance.state
     guidance = fleet.groups[group_index].vehicle.guidance.component
     one = jax.tree.map(lambda leaf: leaf[index], states)
     changed = change(guidance, one)
     states = jax.tree.map(lambda leaf, new: jnp.asarray(leaf).at[index].set(new), states, changed)
-    return eqx.tree_at(lambda whole: whole.groups[group_index].guidance.state, state, states)
+    return state.with_group(group_index, replace(own, guidance=replace(own.guidance, state=states)))

@@ -1,9 +1,9 @@
 """Surroundings of a fleet's vehicles: the world, decks, and the other vehicles."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -109,7 +109,7 @@ def _with_partner_decks(
 
 
 def _with_partner(around: Surroundings, deck: DeckState) -> Surroundings:
-    return eqx.tree_at(lambda own: own.partner, around, deck, is_leaf=lambda leaf: leaf is None)
+    return replace(around, partner=deck)
 
 
 def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
@@ -134,7 +134,7 @@ def _decks(
         return None
     decks = _concatenate(found)
     surface_ids = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
-    return eqx.tree_at(lambda joined: joined.surface_id, decks, surface_ids)
+    return replace(decks, surface_id=surface_ids)
 
 
 def _own_decks(world: WorldModel, groups: Sequence[Group]) -> list[jax.Array]:
@@ -173,7 +173,7 @@ def _with_near_decks(
     position = truth.position_world_m
     # a rectangle of negative length is infinitely far away and covers nothing
     length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
-    decks = eqx.tree_at(lambda all_decks: all_decks.length_m, decks, length_m)
+    decks = replace(decks, length_m=length_m)
     distances = jax.vmap(lambda deck: deck.distance2_m2(position))(decks)
     _, nearest = jax.lax.top_k(-distances, min(jnp.size(distances), DECKS_NEAR))
     near = tuple(jax.tree.map(lambda leaf, i=i: leaf[i], decks) for i in nearest)

@@ -7,13 +7,13 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import ArrayLike
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.copies import distinct, field_values
+from kittiwake.pytree import Module
 
 Nodes: TypeAlias = Sequence[Any]
 NUMBERS = {bool, int, float}
@@ -75,7 +75,7 @@ def leaf_columns(
 
 def _structures(trees: Nodes) -> Sequence[Hashable]:
     """Return what describes the structure of each tree."""
-    if len(trees) > 1 and len({*map(type, trees)}) == 1 and isinstance(trees[0], eqx.Module):
+    if len(trees) > 1 and len({*map(type, trees)}) == 1 and isinstance(trees[0], Module):
         static, dynamic = _field_names(trees[0])
         described = [field_values(trees, name) for name in static]
         described += [structure_codes(field_values(trees, name)) for name in dynamic]
@@ -87,7 +87,7 @@ def _structures(trees: Nodes) -> Sequence[Hashable]:
 
 def _parts(trees: Nodes) -> list[Nodes]:
     """Return each direct part of trees of equal structure."""
-    if isinstance(trees[0], eqx.Module):
+    if isinstance(trees[0], Module):
         return [field_values(trees, name) for name in _field_names(trees[0])[1]]
     parts = [
         jax.tree.leaves(tree, is_leaf=lambda node, own=tree: node is not own) for tree in trees
@@ -95,7 +95,7 @@ def _parts(trees: Nodes) -> list[Nodes]:
     return [*zip(*parts, strict=True)]
 
 
-def _field_names(record: eqx.Module) -> tuple[list[str], list[str]]:
+def _field_names(record: Module) -> tuple[list[str], list[str]]:
     """Return the names of a record's static fields, and of the others."""
     names: tuple[list[str], list[str]] = [], []
     for each in fields(record):

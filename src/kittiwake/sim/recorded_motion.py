@@ -7,7 +7,6 @@ positions, and ``2 q* dq/dt``. The specific force is that of the velocity's chan
 
 from typing import ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -22,6 +21,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.pytree import Module
 from kittiwake.world.surroundings import Surroundings
 
 POSITION = ("x_m", "y_m", "z_m")
@@ -31,7 +31,7 @@ RATES = ("wx_radps", "wy_radps", "wz_radps")
 NAMES = (*POSITION, *ATTITUDE, *VELOCITY, *RATES)
 
 
-class RecordedMotionState(eqx.Module):
+class RecordedMotionState(Module):
     """Time since the start, and gravity, which the specific force includes."""
 
     elapsed_s: Real
@@ -52,7 +52,7 @@ class RecordedMotion(AbstractDynamics[RecordedMotionState, PositionYaw]):
     size_body_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     deck: Deck | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for a file without position or attitude, or with few rows."""
         for name in (*POSITION, *ATTITUDE):
             if name not in self.file.columns:

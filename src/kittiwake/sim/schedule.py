@@ -3,7 +3,6 @@
 from math import ceil, log10
 from typing import Generic
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -19,6 +18,7 @@ from kittiwake.core.component import (
 )
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import Module
 
 RATE_TOLERANCE = 1e-9
 MAX_STEPS_BETWEEN = 2**31
@@ -27,7 +27,7 @@ MAX_SEARCH = 1000
 DIGITS = 10
 
 
-class Clock(eqx.Module):
+class Clock(Module):
     """Clock of the simulation: the present physics step, and the one at which it began."""
 
     tick: Integer
@@ -40,7 +40,7 @@ class Clock(eqx.Module):
         return jnp.asarray(self.tick - self.began, jnp.result_type(float)) * self.dt_s
 
 
-class ScheduledState(eqx.Module, Generic[State, Output]):
+class ScheduledState(Module, Generic[State, Output]):
     """State of a scheduled component.
 
     Attributes:

@@ -1,6 +1,7 @@
 """States of vehicles and fleets, and the snapshot of a step that is logged."""
 
-import equinox as eqx
+from dataclasses import replace
+
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.contact.ground_contact import GroundContact
@@ -11,11 +12,12 @@ from kittiwake.core.neighbors import StateReport
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
+from kittiwake.pytree import Module, field
 from kittiwake.sim.schedule import ScheduledState
 from kittiwake.world.surroundings import Surroundings
 
 
-class VehicleState(eqx.Module):
+class VehicleState(Module):
     """State of one vehicle at a tick; in a group every leaf has a leading vehicle axis.
 
     Attributes:
@@ -47,7 +49,7 @@ class VehicleState(eqx.Module):
     under_way: Command | None = None
 
 
-class FleetState(eqx.Module):
+class FleetState(Module):
     """State of a simulation at a tick.
 
     Attributes:
@@ -68,10 +70,14 @@ class FleetState(eqx.Module):
     streams: dict[str, PRNGKeyArray]
     radio: ScheduledState | None = None
     commander: ArrayTree = None
-    additions: dict[str, Integer] = eqx.field(default_factory=dict)
+    additions: dict[str, Integer] = field(default_factory=dict)
+
+    def with_group(self, index: int, group: VehicleState) -> "FleetState":
+        """Return the state with another state of the vehicles of a group."""
+        return replace(self, groups=(*self.groups[:index], group, *self.groups[index + 1 :]))
 
 
-class Snapshot(eqx.Module):
+class Snapshot(Module):
     """Everything that is logged of one vehicle at a tick: truth, estimate, setpoint, command."""
 
     truth: Kinematics

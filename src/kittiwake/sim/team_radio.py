@@ -1,9 +1,9 @@
 """Teams of vehicles, and the neighbor tables that they receive by radio."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple, overload
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -127,9 +127,7 @@ def advance(
 
 def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Surroundings:
     """Return surroundings that contain the neighbor tables."""
-    return eqx.tree_at(
-        lambda own: own.neighbors, around, neighbors, is_leaf=lambda leaf: leaf is None
-    )
+    return replace(around, neighbors=neighbors)
 
 
 def _integers(numbers: ArrayLike) -> Int[Array, " _"]:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -32,6 +31,7 @@ from kittiwake.interfaces.guidance import GuidanceInputs
 from kittiwake.interfaces.instrument import Sample
 from kittiwake.interfaces.sensor import SensorInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.sim.cascade_step import (
     CascadeInputs,
     actuator_command,
@@ -50,7 +50,7 @@ from kittiwake.world.world import WorldModel
 NON_FINITE = "non-finite "
 
 
-class Perception(eqx.Module):
+class Perception(Module):
     """First half of a step: the vehicle's status, surroundings, samples and estimate.
 
     ``turbulence``, ``sensors`` and ``estimator`` are the next states of these components.

@@ -229,5 +229,5 @@ def jax_frames(equation: Any) -> Iterator[str]:
     """Yield file and line of the frames of the program from which an equation comes."""
     traceback = getattr(equation.source_info, "traceback", None)
     for frame in () if traceback is None else traceback.frames:
-        if "/jax/" not in frame.file_name and "/equinox/" not in frame.file_name:
+        if "/jax/" not in frame.file_name:
             yield f"{frame.file_name}:{frame.line_num}"

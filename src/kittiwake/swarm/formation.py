@@ -12,7 +12,6 @@ itself and its teammates.
 
 from typing import Annotated, Any, Literal
 
-import equinox as eqx
 import jax.numpy as jnp
 from typing_extensions import override
 
@@ -22,6 +21,7 @@ from kittiwake.core.neighbors import Neighbor, NeighborTable
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
+from kittiwake.pytree import field
 from kittiwake.swarm.teammates import count_teammates, sum_over_teammates
 
 Shape = Literal["line", "column", "wedge", "circle", "grid"]
@@ -38,7 +38,7 @@ class Formation(AbstractBehavior):
         feed_forward: f, the share of the mean velocity that is fed forward.
     """
 
-    shape: Shape = eqx.field(static=True, default="wedge")
+    shape: Shape = field(static=True, default="wedge")
     spacing_m: Annotated[Real, POSITIVE] = 3.0
     heading_rad: Real = 0.0
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.6

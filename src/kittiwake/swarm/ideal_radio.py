@@ -2,7 +2,6 @@
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -12,6 +11,7 @@ from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import field
 from kittiwake.swarm.neighbor_table import neighbor_tables, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
 
@@ -29,7 +29,7 @@ class IdealRadio(AbstractRadio[tuple[()]]):
     default_rate_hz: ClassVar[float | None] = 25.0
 
     range_m: Annotated[Real, POSITIVE] = 50.0
-    most: Annotated[int, MOST] = eqx.field(static=True, default=16)
+    most: Annotated[int, MOST] = field(static=True, default=16)
 
     @override
     def init(self, vehicles: int, period_s: float, key: PRNGKeyArray) -> tuple[()]:

@@ -17,7 +17,6 @@ clearance is compared with c in the same way. The formula follows an idea of Mic
 
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -32,6 +31,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
+from kittiwake.pytree import Module, field, with_fields
 from kittiwake.swarm.teammates import sum_over_neighbors
 from kittiwake.world.ray import AbstractObstacle, nearest_obstacle
 
@@ -42,7 +42,7 @@ MIN_DISTANCE_M = 1e-3
 MIN_SPEED_MPS = 1e-3
 
 
-class KnownWorld(eqx.Module):
+class KnownWorld(Module):
     """Map of obstacles and ground."""
 
     obstacles: tuple[AbstractObstacle, ...]
@@ -69,18 +69,14 @@ class InformedAvoid(AbstractBehavior):
     clearance_m: Annotated[Real, POSITIVE] = 1.5
     horizon_s: Annotated[Real, POSITIVE] = 2.0
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 1.0
-    known: KnownWorld | None = eqx.field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start without a map."""
-        self.known = None
+    known: KnownWorld | None = field(init=False, default=None)
 
     @override
     @independent_of_start
     def prepare(self, context: BuildContext) -> "InformedAvoid":
         world = context.world
         known = KnownWorld(world.obstacles, world.ground_z_m)
-        return eqx.tree_at(lambda own: own.known, self, known, is_leaf=lambda leaf: leaf is None)
+        return with_fields(self, known=known)
 
     @override
     def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:

@@ -15,9 +15,9 @@ Whether a message arrives is drawn once for each receiver.
 """
 
 import math
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray, UInt32
@@ -29,6 +29,7 @@ from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.swarm.ideal_radio import MOST
 from kittiwake.swarm.neighbor_table import neighbor_tables, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
@@ -40,7 +41,7 @@ BITS_PER_BYTE = 8
 Tree = TypeVar("Tree")
 
 
-class MessageHistory(eqx.Module):
+class MessageHistory(Module):
     """Last messages of all vehicles, the newest first: axes (messages, vehicles).
 
     ``capacity_ratio`` is min(1, B / G) at each vehicle when they were sent. ``number`` counts the
@@ -53,7 +54,7 @@ class MessageHistory(eqx.Module):
     capacity_ratio: Float[Array, "messages vehicles"]
     number: Int[Array, ""]
     seed: UInt32[Array, "..."]
-    latency_steps: int = eqx.field(static=True)
+    latency_steps: int = field(static=True)
 
 
 class LossyRadio(AbstractRadio[MessageHistory]):
@@ -74,12 +75,12 @@ class LossyRadio(AbstractRadio[MessageHistory]):
     default_rate_hz: ClassVar[float | None] = 25.0
 
     range_m: Annotated[Real, POSITIVE] = 50.0
-    most: Annotated[int, MOST] = eqx.field(static=True, default=16)
+    most: Annotated[int, MOST] = field(static=True, default=16)
     loss: Annotated[Real, FRACTION] = 0.0
     fade_distance_m: Annotated[Real, POSITIVE] | None = None
     path_loss_exponent: Annotated[Real, Bounds(1.0, 8.0)] = 2.0
-    latency_s: Annotated[float, NOT_NEGATIVE] = eqx.field(static=True, default=0.0)
-    memory_s: Annotated[float, POSITIVE] = eqx.field(static=True, default=0.5)
+    latency_s: Annotated[float, NOT_NEGATIVE] = field(static=True, default=0.0)
+    memory_s: Annotated[float, POSITIVE] = field(static=True, default=0.5)
     bandwidth_bps: Annotated[Real, POSITIVE] | None = None
     message_bytes: Annotated[Real, POSITIVE] = 64.0
 
@@ -117,7 +118,7 @@ class LossyRadio(AbstractRadio[MessageHistory]):
     ) -> tuple[MessageHistory, NeighborTable]:
         del key
         sending = inputs.present & inputs.reports.sent
-        reports = eqx.tree_at(lambda report: report.sent, inputs.reports, sending)
+        reports = replace(inputs.reports, sent=sending)
         points = jax.vmap(lambda place: place.array)(inputs.positions_world_m)
         crowd = nearest(points, sending, self.range_m, 1).neighbor_count
         sent = MessageHistory(

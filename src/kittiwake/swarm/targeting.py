@@ -8,7 +8,6 @@ other behaviors determine the positions relative to it.
 
 from typing import Annotated
 
-import equinox as eqx
 from typing_extensions import override
 
 from kittiwake.core.bounds import NOT_NEGATIVE
@@ -17,6 +16,7 @@ from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
+from kittiwake.pytree import field
 from kittiwake.swarm.teammates import center_world_m
 
 
@@ -28,7 +28,7 @@ class Targeting(AbstractBehavior):
         gain_hz: k.
     """
 
-    target_world_m: Vec3 = eqx.field(kw_only=True)
+    target_world_m: Vec3 = field(kw_only=True)
     gain_hz: Annotated[Real, NOT_NEGATIVE] = 0.5
 
     @override

@@ -6,7 +6,6 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -21,6 +20,7 @@ from kittiwake.core.precision import Precision, is_transformed
 from kittiwake.core.streams import Stream
 from kittiwake.core.trace_once import trace_once
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import Module
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.sim.fleet import Fleet, FleetPerception
 from kittiwake.sim.record import columns, rows
@@ -38,7 +38,7 @@ from kittiwake.tasks.task import AbstractTask, Agent, TaskScene
 MAX_SHOWN = 5
 
 
-class EnvState(eqx.Module):
+class EnvState(Module):
     """One environment between two control steps.
 
     Attributes:
@@ -58,7 +58,7 @@ class EnvState(eqx.Module):
     key: PRNGKeyArray
 
 
-class EnvStep(eqx.Module):
+class EnvStep(Module):
     """Result of a control step.
 
     Attributes:

@@ -3,7 +3,6 @@
 from dataclasses import dataclass, fields
 from typing import Annotated, get_args, get_origin, get_type_hints
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -11,6 +10,7 @@ from jaxtyping import Array, Float
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.columns import to_column_groups
+from kittiwake.pytree import Module
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Space:
     high: Float[np.ndarray, " numbers"]
 
     @classmethod
-    def of(cls, observation: eqx.Module) -> "Space":
+    def of(cls, observation: Module) -> "Space":
         """Return the space of observations like this one.
 
         Raises:
@@ -39,7 +39,7 @@ class Space:
         low, high = np.array([[one.low, one.high] for one in bounds]).T
         return cls(tuple(names), low, high)
 
-    def flat(self, observation: eqx.Module) -> Float[Array, " numbers"]:
+    def flat(self, observation: Module) -> Float[Array, " numbers"]:
         """Return an observation as an array, clipped to the box; NaN becomes 0."""
         dtype = jnp.result_type(float)
         groups = [jnp.asarray(group.numbers, dtype) for group in to_column_groups(observation)]
@@ -48,7 +48,7 @@ class Space:
         return jnp.clip(known, jnp.asarray(self.low, dtype), jnp.asarray(self.high, dtype))
 
 
-def _bounded(observation: eqx.Module) -> list[tuple[str, Bounds, ArrayTree]]:
+def _bounded(observation: Module) -> list[tuple[str, Bounds, ArrayTree]]:
     hints = get_type_hints(type(observation), include_extras=True)
     found = []
     for field in fields(observation):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Generic, TypeAlias, overload
 
-import equinox as eqx
 import jax
 from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import TypeVar
@@ -21,6 +20,7 @@ from kittiwake.core.measurements import Measurements
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.dynamics import ActuatorCommand
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import AbstractVar, Module
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.requirements import Requirements
 from kittiwake.world.surroundings import Surroundings
@@ -34,7 +34,7 @@ Overrides: TypeAlias = Mapping[str, Any]
 Conditions: TypeAlias = Mapping[str, Overrides]
 
 
-class Agent(eqx.Module, Generic[ActuatorCommand]):
+class Agent(Module, Generic[ActuatorCommand]):
     """A vehicle at the end of a control step.
 
     Attributes:
@@ -59,7 +59,7 @@ class Agent(eqx.Module, Generic[ActuatorCommand]):
     index: Integer
 
 
-class TaskScene(eqx.Module):
+class TaskScene(Module):
     """One world at the end of a control step.
 
     Attributes:
@@ -87,7 +87,7 @@ class TaskScene(eqx.Module):
         return jax.vmap(function)(self.agents)
 
 
-class AbstractTask(eqx.Module, Generic[Goal]):
+class AbstractTask(Module, Generic[Goal]):
     """Learning task in a scenario.
 
     Attributes:
@@ -109,7 +109,7 @@ class AbstractTask(eqx.Module, Generic[Goal]):
     # True if all agents get the same reward, which counts once
     shared: ClassVar[bool] = False
 
-    rate_hz: eqx.AbstractVar[Annotated[Real, POSITIVE]]
+    rate_hz: AbstractVar[Annotated[Real, POSITIVE]]
 
     def check(self, world: WorldModel, agents: int, steps: int) -> None:
         """Check the parameters of the task against a scenario.
@@ -153,7 +153,7 @@ class AbstractTask(eqx.Module, Generic[Goal]):
         return {}
 
     @abstractmethod
-    def observe(self, goal: Goal, agent: Agent, scene: TaskScene) -> eqx.Module:
+    def observe(self, goal: Goal, agent: Agent, scene: TaskScene) -> Module:
         """Return what an agent observes: a record whose fields have ``Bounds`` in their types."""
 
     @abstractmethod

@@ -10,7 +10,6 @@ from functools import partial
 from math import isfinite
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +21,7 @@ from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Integer, Real
+from kittiwake.pytree import Module
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY
@@ -36,7 +36,7 @@ from kittiwake.tasks.task import AbstractTask, TaskScene
 Policy = Callable[[ArrayTree, TaskScene], Float[Array, "agents numbers"]]
 
 
-class TaskState(eqx.Module):
+class TaskState(Module):
     """State of a task between two ticks of a flight.
 
     Attributes:
@@ -218,7 +218,7 @@ def with_last_tick(state: FleetState, last_tick: int) -> FleetState:
     if state.commander is None:
         return state
     tick = jnp.asarray(last_tick, jnp.int32)
-    return eqx.tree_at(lambda whole: whole.commander.last_tick, state, tick)
+    return replace(state, commander=replace(state.commander, last_tick=tick))
 
 
 def next_reward_tick(state: FleetState) -> int | None:

@@ -3,12 +3,12 @@
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import Module
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 
@@ -20,7 +20,7 @@ RESET_BATCH = 32
 Resets: TypeAlias = tuple[EnvState, Array, Array, Array]
 
 
-class VectorEnvState(eqx.Module):
+class VectorEnvState(Module):
     """State of all environments, which share one clock.
 
     Attributes:
@@ -206,7 +206,7 @@ def _keys(root_keys: Key[Array, " envs"], indices: Array, episodes: Array) -> Ke
 
 def with_tick(envs: EnvState, tick: Integer | Int[Array, " envs"] | None) -> EnvState:
     """Return environments with another tick of their clock, or of each environment's clock."""
-    return eqx.tree_at(lambda all_: all_.fleet.tick, envs, tick)
+    return replace(envs, fleet=replace(envs.fleet, tick=tick))
 
 
 def axes_of(envs: EnvState) -> EnvState:

@@ -2,19 +2,19 @@
 
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Flag, Integer, Real
+from kittiwake.pytree import Module
 from kittiwake.tasks.env import Env, EnvState
 from kittiwake.tasks.vector_env import episode_key, with_tick
 
 Observation = Float[Array, " numbers"]
 
 
-class WorldState(eqx.Module):
+class WorldState(Module):
     """State of one world of a batch, as one row of ``VectorEnvState``.
 
     Attributes:

@@ -10,17 +10,17 @@ distance.
 
 from typing import NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real, multiply
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 EAST, NORTH, UP = Vec3(1.0, 0.0, 0.0), Vec3(0.0, 1.0, 0.0), Vec3(0.0, 0.0, 1.0)
 
 
-class Body(eqx.Module):
+class Body(Module):
     """Bounding box about its center."""
 
     q_world_from_body: Quaternion

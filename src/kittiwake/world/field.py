@@ -13,7 +13,6 @@ such as a large map, stay in the process itself.
 from abc import abstractmethod
 from typing import Generic
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -21,6 +20,7 @@ from typing_extensions import override
 from kittiwake.core.component import State
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import AbstractVar
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import WorldModel
 
@@ -37,9 +37,9 @@ class AbstractField(AbstractProcessKind, Generic[State]):
         drift_world_mps: velocity of the whole pattern.
     """
 
-    unit: eqx.AbstractVar[str]
-    trend_per_m: eqx.AbstractVar[Real]
-    drift_world_mps: eqx.AbstractVar[Vec3]
+    unit: AbstractVar[str]
+    trend_per_m: AbstractVar[Real]
+    drift_world_mps: AbstractVar[Vec3]
 
     def sample(self, key: PRNGKeyArray) -> State | tuple[()]:
         """Return the random parameters of a flight; empty for a given field."""

@@ -1,13 +1,12 @@
 """State of a vehicle that affects other vehicles."""
 
-import equinox as eqx
-
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class Wake(eqx.Module):
+class Wake(Module):
     """Downwash of a vehicle along its z axis: its thrust through a disc."""
 
     thrust_n: Real
@@ -18,7 +17,7 @@ class Wake(eqx.Module):
 NO_WAKE = Wake(0.0, 1.0)
 
 
-class InteractionInput(eqx.Module):
+class InteractionInput(Module):
     """Motion of a vehicle, its wake, and the sides of its bounding box."""
 
     motion: Kinematics

@@ -7,12 +7,12 @@ named by ``PLUME`` and a name chosen by the user; its visible value is a cloud.
 from abc import abstractmethod
 from typing import Generic
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import TypeVar, override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import FlightArea, WorldModel
 
@@ -22,7 +22,7 @@ PLUME = "plumes."
 WIND_HEIGHT_M = 6.0
 
 
-class Site(eqx.Module):
+class Site(Module):
     """Environment of a plume: the wind that carries it, the ground as a barrier, and its bounds.
 
     The wind is that of the start, at one height; ``wind_is_steady`` is true if it stays constant.
@@ -31,7 +31,7 @@ class Site(eqx.Module):
     wind_world_mps: Vec3
     ground_z_m: Real
     area: FlightArea
-    wind_is_steady: bool = eqx.field(static=True, default=True)
+    wind_is_steady: bool = field(static=True, default=True)
 
     @classmethod
     def of(cls, world: WorldModel) -> "Site":
@@ -41,7 +41,7 @@ class Site(eqx.Module):
         return cls(constant, world.ground_z_m, world.area, world.wind.is_steady)
 
 
-class AbstractCloud(eqx.Module):
+class AbstractCloud(Module):
     """Concentration of a plume during one step."""
 
     @abstractmethod

@@ -3,16 +3,16 @@
 from abc import abstractmethod
 from typing import Generic
 
-import equinox as eqx
 from jaxtyping import Array, Bool, PRNGKeyArray
 
 from kittiwake.core.component import AbstractSteppedComponent, State
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 
-class Broadcast(eqx.Module):
+class Broadcast(Module):
     """Reports of all vehicles, and their true positions; each leaf has an axis over vehicles.
 
     ``present`` is false for a vehicle that is lost, and so is silent. ``age_s`` is the age of all

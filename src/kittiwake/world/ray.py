@@ -9,7 +9,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Hashable, Sequence
 from functools import partial, reduce
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +21,7 @@ from kittiwake.core.component import AbstractModel
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Flag, Integer, Real, namespace
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.clearance import POINT, Body
 
 # divisors are larger: the inverse square of this is finite in single precision
@@ -33,7 +33,7 @@ MAX_UNROLLED = 4
 NOTHING = -1
 
 
-class Ray(eqx.Module):
+class Ray(Module):
     """Half line, in world axes unless stated otherwise; ``direction`` has unit length."""
 
     origin_m: Vec3
@@ -67,7 +67,7 @@ def validate_direction(direction: Vec3, name: str, suggestion: str) -> None:
         raise ValueError(message)
 
 
-class Hit(eqx.Module):
+class Hit(Module):
     """First hit of a ray with any obstacle.
 
     Attributes:
@@ -123,7 +123,7 @@ class AbstractObstacle(AbstractModel):
         raise ScenarioError(message)
 
 
-class Nearest(eqx.Module):
+class Nearest(Module):
     """Nearest of several items: its distance, and its index among them."""
 
     distance_m: Real
@@ -196,10 +196,10 @@ def nearest_obstacle(
     return nearest
 
 
-class _Group(eqx.Module):
+class _Group(Module):
     """Obstacles of one kind: one, or many with a leading axis in each leaf."""
 
-    indices: tuple[int, ...] = eqx.field(static=True)
+    indices: tuple[int, ...] = field(static=True)
     members: AbstractObstacle
 
     def nearest(self, distance_m: Callable[[AbstractObstacle], Real]) -> Nearest:

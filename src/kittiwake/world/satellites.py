@@ -9,7 +9,6 @@ from abc import abstractmethod
 from datetime import datetime
 from typing import ClassVar, Generic
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, Key, PRNGKeyArray
@@ -17,6 +16,7 @@ from typing_extensions import override
 
 from kittiwake.core.component import AbstractKeyedComponent, State
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import AbstractVar, Module, field
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import Origin, WorldModel
 
@@ -24,7 +24,7 @@ from kittiwake.world.world import Origin, WorldModel
 SKY = "satellites"
 
 
-class Sky(eqx.Module):
+class Sky(Module):
     """All satellites at one time, above and below the horizon.
 
     Attributes:
@@ -33,16 +33,16 @@ class Sky(eqx.Module):
         range_errors_m: error of the measured distance to each, the same for every receiver.
     """
 
-    numbers: tuple[int, ...] = eqx.field(static=True)
+    numbers: tuple[int, ...] = field(static=True)
     positions_world_m: Float[Array, "satellites 3"]
     range_errors_m: Float[Array, " satellites"]
 
 
-class AbstractOrbits(eqx.Module):
+class AbstractOrbits(Module):
     """Orbits of the satellites of a world, known up to ``end_s``; None without a limit."""
 
-    numbers: eqx.AbstractVar[tuple[int, ...]]
-    end_s: eqx.AbstractVar[float | None]
+    numbers: AbstractVar[tuple[int, ...]]
+    end_s: AbstractVar[float | None]
 
     @abstractmethod
     def positions_world_m(self, time_s: Real) -> Float[Array, "satellites 3"]:
@@ -61,7 +61,7 @@ class AbstractConstellation(AbstractProcessKind):
 
     default_rate_hz: ClassVar[float | None] = 5.0
 
-    errors: eqx.AbstractVar[AbstractRangeError]
+    errors: AbstractVar[AbstractRangeError]
 
     @abstractmethod
     def orbits(self, origin: Origin, start_utc: datetime) -> AbstractOrbits:

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from functools import reduce
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.contact.deck import DeckState
@@ -11,6 +10,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.world.moving_obstacles import VehicleObstacle
 from kittiwake.world.water import WaterSurface
 
@@ -18,7 +18,7 @@ from kittiwake.world.water import WaterSurface
 MARGIN_M = 0.01
 
 
-class Air(eqx.Module):
+class Air(Module):
     """State of the air at a height."""
 
     temperature_k: Real
@@ -26,14 +26,14 @@ class Air(eqx.Module):
     density_kgpm3: Real
 
 
-class ExternalWrench(eqx.Module):
+class ExternalWrench(Module):
     """Force and torque about the center of mass that the world exerts, in world axes."""
 
     force_world_n: Vec3
     torque_world_nm: Vec3
 
 
-class Shear(eqx.Module):
+class Shear(Module):
     """Part of the wind that varies over a vehicle.
 
     At an offset from the center of mass it is ``wind_mps`` times the scalar product of ``slope_pm``
@@ -44,7 +44,7 @@ class Shear(eqx.Module):
     slope_pm: Vec3
 
 
-class Surroundings(eqx.Module):
+class Surroundings(Module):
     """Effects of the world and other vehicles on a vehicle; held over one physics step.
 
     Attributes:

@@ -2,7 +2,6 @@
 
 from abc import abstractmethod
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -10,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int, Int8, PRNGKeyArray
 from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real, Reals
+from kittiwake.pytree import Module
 from kittiwake.world.environment import AbstractProcess, AbstractProcessKind
 from kittiwake.world.world import FlightArea, WorldModel
 
@@ -19,7 +19,7 @@ TERRAIN = "terrain"
 OPEN, CLUTTER, OCCLUSION = 0, 1, 2
 
 
-class Terrain(eqx.Module):
+class Terrain(Module):
     """Terrain classes by cells, and the persons on the ground.
 
     Attributes:

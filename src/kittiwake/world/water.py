@@ -16,7 +16,6 @@ order in the height (Stokes drift of the water, sharper crests), breaking, effec
 vessel on the waves. The level of the water at rest is the world's zero.
 """
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -24,12 +23,13 @@ from jaxtyping import Array, Float
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # below this, sinc is its series, with an error of 1e-16
 SMALL_ANGLE = 1e-4
 
 
-class WaterSurface(eqx.Module):
+class WaterSurface(Module):
     """Water surface under a vessel: the mean over the rectangle that the hull covers.
 
     Attributes:
@@ -53,7 +53,7 @@ class WaterSurface(eqx.Module):
     acceleration_world_mps2: Vec3
 
 
-class Waterplane(eqx.Module):
+class Waterplane(Module):
     """Rectangle of water that a hull covers, and depth below the surface."""
 
     x_world_m: Real
@@ -64,7 +64,7 @@ class Waterplane(eqx.Module):
     depth_m: Real = 0.0
 
 
-class Wave(eqx.Module):
+class Wave(Module):
     """One wave component; its phase is the present one at the world's zero."""
 
     amplitude_m: Real
@@ -103,7 +103,7 @@ class Wave(eqx.Module):
         return _sinc(0.5 * forward * waterplane.length_m) * _sinc(0.5 * left * waterplane.width_m)
 
 
-class Waves(eqx.Module):
+class Waves(Module):
     """All wave components, one value per component in each field; depth is None on deep water."""
 
     amplitudes_m: Float[Array, " waves"]

@@ -5,7 +5,6 @@ from datetime import UTC, datetime
 from math import pi
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,6 +17,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.limit import Limit
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.clearance import Body
 from kittiwake.world.environment import (
     AbstractAtmosphere,
@@ -41,14 +41,14 @@ NEAREST_OBSTACLE = "nearest_obstacle_m"
 BATCHES = (64, 4096)
 
 
-class FlightArea(eqx.Module):
+class FlightArea(Module):
     """Box in which vehicles may fly; a vehicle that leaves it is lost."""
 
     x_m: tuple[Real, Real] = (-1e5, 1e5)
     y_m: tuple[Real, Real] = (-1e5, 1e5)
     z_m: tuple[Real, Real] = (-1e5, 1e5)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the box is empty."""
         for name in ("x_m", "y_m", "z_m"):
             low, high = getattr(self, name)
@@ -79,7 +79,7 @@ class FlightArea(eqx.Module):
         )
 
 
-class Origin(eqx.Module):
+class Origin(Module):
     """Position of the world's zero on the Earth (WGS-84)."""
 
     latitude_rad: Annotated[Real, Bounds(-pi / 2, pi / 2)] = 0.0
@@ -87,7 +87,7 @@ class Origin(eqx.Module):
     altitude_m: Real = 0.0
 
 
-class WorldModel(eqx.Module):
+class WorldModel(Module):
     """World shared by all vehicles.
 
     Attributes:
@@ -114,13 +114,13 @@ class WorldModel(eqx.Module):
     regions: tuple[AbstractRegion, ...] = ()
     platforms: tuple[AbstractPlatform, ...] = ()
     obstacles: tuple[AbstractObstacle, ...] = ()
-    obstacle_names: tuple[str, ...] = eqx.field(static=True, default=())
-    platform_names: tuple[str, ...] = eqx.field(static=True, default=())
+    obstacle_names: tuple[str, ...] = field(static=True, default=())
+    platform_names: tuple[str, ...] = field(static=True, default=())
     magnetic_field_world_t: Vec3 | None = Vec3(0.0, 0.0, 0.0)
-    no_field_reason: str = eqx.field(static=True, default="")
-    solid: bool = eqx.field(static=True, default=False)
-    start_utc: datetime = eqx.field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
-    processes: dict[str, Scheduled[AbstractProcess]] = eqx.field(default_factory=dict)
+    no_field_reason: str = field(static=True, default="")
+    solid: bool = field(static=True, default=False)
+    start_utc: datetime = field(static=True, default=datetime(2026, 1, 1, 12, tzinfo=UTC))
+    processes: dict[str, Scheduled[AbstractProcess]] = field(default_factory=dict)
     radio: Scheduled[AbstractRadio] | None = None
 
     def surroundings(
@@ -205,7 +205,7 @@ class WorldModel(eqx.Module):
         return (*self.area.limits(kinematics.position_world_m), separation, *obstacle)
 
 
-@eqx.filter_jit
+@jax.jit
 def _nearest(
     obstacles: tuple[AbstractObstacle, ...], points_world_m: Float[Array, "points 3"]
 ) -> Nearest:

@@ -2,7 +2,6 @@
 
 from typing import get_args
 
-import equinox as eqx
 import jax
 import pytest
 
@@ -25,13 +24,14 @@ from kittiwake.core.commands import (
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 each_signal = pytest.mark.parametrize(
     "command_type", get_args(Command), ids=lambda command_type: command_type.__name__
 )
 
 
-class Reading(eqx.Module):
+class Reading(Module):
     """A record for these tests."""
 
     acceleration_body_mps2: Vec3

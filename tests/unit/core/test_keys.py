@@ -14,10 +14,11 @@ from kittiwake.core.keys import fold_in_name, seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 from kittiwake.sim.fleet_builder import build_fleet
 
 
-class Reading(eqx.Module):
+class Reading(Module):
     """A measurement for these tests."""
 
     height_m: Real

@@ -147,7 +147,7 @@ def test_arrays_and_numpy_numbers_combine_to_vectors():
 def test_an_array_is_no_component(given):
     message = r"`Vec3.x`: got .*; must be one number. Write Vec3.of"
     with pytest.raises(TypeError, match=message):
-        Vec3.__check_init__(of_any_type(given))
+        Vec3.__post_init__(of_any_type(given))
 
 
 def of_any_type(x):

@@ -4,7 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -15,6 +14,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import AbstractSensorError, Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet_builder import build_fleet
@@ -27,7 +27,7 @@ time: {duration_s: 1}
 """
 
 
-class Stamp(eqx.Module):
+class Stamp(Module):
     """Measurement of the time."""
 
     stamp_s: Real

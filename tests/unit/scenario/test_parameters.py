@@ -19,6 +19,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.parts import AbstractRotor
+from kittiwake.pytree import Module, field
 from kittiwake.scenario.document import apply_overrides, parse_document
 from kittiwake.scenario.parameters import build_component, parameters_model
 from kittiwake.world.environment import AbstractWind
@@ -30,45 +31,43 @@ def x64():
         yield
 
 
-class Gains(eqx.Module):
+class Gains(Module):
     """A record inside another."""
 
     proportional: Annotated[Real, POSITIVE]
     limit_rad: Annotated[Real, Bounds(low=0.0, high=math.pi)] = math.pi
 
 
-class Everything(eqx.Module):
+class Everything(Module):
     """One field of each kind, all with defaults."""
 
     mass_kg: Annotated[Real, POSITIVE] = 1.0
     share: Annotated[Real, FRACTION] | None = None
     plain: float = 0.0
-    count: Annotated[int, POSITIVE] = eqx.field(static=True, default=3)
+    count: Annotated[int, POSITIVE] = field(static=True, default=3)
     steps: Integer = 1
     armed: bool = False
     raised: Flag = False
     label: str = "a"
-    mode: Literal["hold", "fly"] = eqx.field(static=True, default="hold")
-    offset_body_m: Annotated[Vec3, Bounds(low=-10.0, high=10.0)] = eqx.field(
-        default_factory=Vec3.zero
-    )
+    mode: Literal["hold", "fly"] = field(static=True, default="hold")
+    offset_body_m: Annotated[Vec3, Bounds(low=-10.0, high=10.0)] = field(default_factory=Vec3.zero)
     pair: tuple[Real, Real] = (0.0, 1.0)
     mixed: tuple[int, str] = (0, "a")
     series: tuple[Annotated[Real, POSITIVE], ...] = ()
-    gains: Gains = eqx.field(default_factory=lambda: Gains(1.0))
+    gains: Gains = field(default_factory=lambda: Gains(1.0))
     spare: Gains | None = None
     all_gains: tuple[Gains, ...] = ()
     quoted: "Annotated[Real, POSITIVE] | None" = None
 
 
-class Needy(eqx.Module):
+class Needy(Module):
     """Fields without defaults."""
 
     from_rad: Real
     speed_mps: Annotated[Real, POSITIVE]
 
 
-class Units(eqx.Module):
+class Units(Module):
     """Every stored unit with another that users write."""
 
     heading_rad: Real = 0.0
@@ -76,60 +75,60 @@ class Units(eqx.Module):
     rotor_radps: tuple[Real, ...] = ()
     speed_mps: Real = 0.0
     pressure_pa: Real = 0.0
-    place_world_m: Vec3 = eqx.field(default_factory=Vec3.zero)
+    place_world_m: Vec3 = field(default_factory=Vec3.zero)
     range_m: tuple[Real, Real] = (0.0, 1.0)
     count_m: int = 0
     torque_nm: Real = 0.0
 
 
-class Checked(eqx.Module):
+class Checked(Module):
     """Refuses by itself what no annotation can say."""
 
     low: Real
     high: Real
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         if self.low > self.high:
             message = f"low {self.low} is above high {self.high}"
             raise ValueError(message)
 
 
-class Commanding(eqx.Module):
+class Commanding(Module):
     """Raises one of the project's own errors."""
 
     name: str
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         message = "no such command"
         raise CommandError(message)
 
 
-class Holder(eqx.Module):
+class Holder(Module):
     """Holds what checks itself."""
 
     checked: Checked | None = None
     commanding: Commanding | None = None
 
 
-class Odd(eqx.Module):
+class Odd(Module):
     """Has a field that no file can give."""
 
     things: dict[str, int]
 
 
-class HoldsOdd(eqx.Module):
+class HoldsOdd(Module):
     """Has it further in."""
 
     odd: Odd
 
 
-class HoldsWind(eqx.Module):
+class HoldsWind(Module):
     """Leaves open which wind."""
 
     wind: AbstractWind
 
 
-class Recorded(eqx.Module):
+class Recorded(Module):
     """Plays back a file."""
 
     table: Recording
@@ -286,7 +285,7 @@ def test_a_recorded_file_is_taken_once_it_is_read():
     assert message.endswith("5 is not allowed; must be the name of a CSV file of recorded values")
 
 
-class WithRotor(eqx.Module):
+class WithRotor(Module):
     """A component of any registered kind inside another."""
 
     rotor: AbstractRotor

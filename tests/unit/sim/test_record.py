@@ -4,7 +4,6 @@ import dataclasses
 from pathlib import Path
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -15,6 +14,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet_builder import build_fleet
@@ -43,7 +43,7 @@ COMMAND = tuple(
 WIND = ("wind_x_world_mps", "wind_y_world_mps", "wind_z_world_mps")
 
 
-class Fix(eqx.Module):
+class Fix(Module):
     """A measurement with a vector and a number."""
 
     position_world_m: Vec3

@@ -5,7 +5,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,6 +19,7 @@ from kittiwake.core.keys import seed_key
 from kittiwake.interfaces.controller import AbstractController
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 from kittiwake.scenario.build import build
 from kittiwake.scenario.document import parse_document
 from kittiwake.sim.fleet_builder import build_fleet
@@ -34,7 +34,7 @@ vehicles:
 """
 
 
-class Reading(eqx.Module):
+class Reading(Module):
     """Record of the probe: time, step, random draw, number of runs."""
 
     time_s: jax.Array

@@ -4,7 +4,6 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeAlias
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -22,6 +21,7 @@ from kittiwake.geometry.scalar import Flag, Integer
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.sim import team_radio
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.group import Group
@@ -49,7 +49,7 @@ class MemberReports(NamedTuple):
     tick: np.ndarray
 
 
-class Decision(eqx.Module):
+class Decision(Module):
     """Radio and guidance of a fleet, without its vehicles.
 
     The radio runs at its own rate, as in a simulation.
@@ -58,7 +58,7 @@ class Decision(eqx.Module):
     fleet: Fleet
     radio: Scheduled[AbstractRadio]
     key: PRNGKeyArray
-    period_s: float = eqx.field(static=True)
+    period_s: float = field(static=True)
 
     def init(self) -> tuple[GuidanceStates, ScheduledState]:
         """Return the states of each group's guidance, and of the radio, before the first step."""
@@ -96,7 +96,7 @@ class Decision(eqx.Module):
         """Return the radio's next state, and the neighbor table of each vehicle."""
         roster = self.fleet.roster
         teams = jnp.where(flags[:, 1], roster.team, jnp.full_like(roster.team, NO_TEAM))
-        roster = eqx.tree_at(lambda roster: roster.team, roster, teams)
+        roster = replace(roster, team=teams)
         message = Broadcast(reports, reports.position_world_m, flags[:, 0], roster, jnp.zeros(()))
         stream = fold_in_name(
             fold_in_name(self.key, Stream.WORLD.of(team_radio.RADIO)), Stream.STEP

@@ -11,14 +11,13 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, fields
 from typing import Any
 
-import equinox as eqx
-
 from kittiwake.adapters.ros.gains import Gain
 from kittiwake.control import CONTROLLERS
 from kittiwake.control.euler_attitude import EulerAttitude
 from kittiwake.control.uav_gazebo_velocity import UavGazeboVelocity
 from kittiwake.core.errors import CommandError, did_you_mean
 from kittiwake.interfaces.controller import AbstractController
+from kittiwake.pytree import Module
 from kittiwake.runtime.live_executor import LiveExecutor
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.tuning import with_gains
@@ -141,7 +140,7 @@ def _parameters_of(
             continue
         if isinstance(value, AbstractController):
             yield from _parameters_of(value, (*path, field.name), excluded)
-        elif isinstance(value, int | float) and not isinstance(value, bool | eqx.Module):
+        elif isinstance(value, int | float) and not isinstance(value, bool | Module):
             yield law, (*path, field.name), float(value)
 
 

@@ -12,7 +12,6 @@ quite normal in their tails, which end at s sqrt(2 n). The field does not repeat
 import math
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -21,12 +20,13 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE, Bounds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.field import AbstractField
 
 WAVES = Bounds(1.0, 1000.0)
 
 
-class Cosines(eqx.Module):
+class Cosines(Module):
     """Terms of the sum: wave numbers to the east and north, and phases."""
 
     east_radpm: Float[Array, " waves"]
@@ -44,11 +44,11 @@ class SeededField(AbstractField[Cosines]):
         waves: number of waves of which the field is a sum.
     """
 
-    unit: str = eqx.field(static=True, default="")
+    unit: str = field(static=True, default="")
     mean: Real = 0.0
     deviation: Annotated[Real, NOT_NEGATIVE] = 1.0
     length_scale_m: Annotated[Real, POSITIVE] = 30.0
-    waves: Annotated[int, WAVES] = eqx.field(static=True, default=64)
+    waves: Annotated[int, WAVES] = field(static=True, default=64)
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)
 

@@ -7,17 +7,17 @@ Round patches of chlorophyll, or a spring of cold water where ``amount`` is nega
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.field import AbstractField
 
 
-class FieldPatch(eqx.Module):
+class FieldPatch(Module):
     """Gaussian patch: its center, its standard deviation, and its peak amount."""
 
     position_world_m: Vec3
@@ -33,7 +33,7 @@ class Patches(AbstractField[tuple[()]]):
         patches: list of patches.
     """
 
-    unit: str = eqx.field(static=True, default="")
+    unit: str = field(static=True, default="")
     background: Real = 0.0
     patches: tuple[FieldPatch, ...] = ()
     trend_per_m: Real = 0.0

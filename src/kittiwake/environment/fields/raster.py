@@ -3,7 +3,6 @@
 Beyond the centers of its outermost cells the map is constant.
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -11,16 +10,17 @@ from typing_extensions import override
 
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.field import AbstractField
 
 
-class Grid(eqx.Module):
+class Grid(Module):
     """Values of cells, the first one in the south-west, and their source file.
 
     ``middle_m`` is the center of the first cell, in the file's own axes.
     """
 
-    source: str = eqx.field(static=True)
+    source: str = field(static=True)
     middle_m: tuple[float, float]
     cell_m: float
     values: Float[Array | np.ndarray, "north east"]
@@ -35,7 +35,7 @@ class Raster(AbstractField[tuple[()]]):
     """
 
     file: Grid
-    unit: str = eqx.field(static=True, default="")
+    unit: str = field(static=True, default="")
     offset_world_m: Vec3 = Vec3(0.0, 0.0, 0.0)
     trend_per_m: Real = 0.0
     drift_world_mps: Vec3 = Vec3(0.0, 0.0, 0.0)

@@ -8,7 +8,6 @@ consists of triangles without thickness; walls are vertical and follow the point
 import math
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax.typing import DTypeLike
@@ -21,6 +20,7 @@ from kittiwake.environment.obstacles.intersections import first, triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import field
 from kittiwake.world.clearance import POINT, Body
 from kittiwake.world.ray import AbstractObstacle, Ray, nearest_of
 
@@ -44,10 +44,10 @@ class Hallway(AbstractObstacle):
     points_world_m: tuple[Vec3, ...]
     width_m: Annotated[Real, POSITIVE]
     height_m: Annotated[Real, POSITIVE]
-    floor: bool = eqx.field(static=True, default=False)
-    ceiling: bool = eqx.field(static=True, default=False)
+    floor: bool = field(static=True, default=False)
+    ceiling: bool = field(static=True, default=False)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for a line that no hallway can follow."""
         numbers = [part for p in self.points_world_m for part in (p.x, p.y, p.z)]
         if not all(isinstance(number, int | float) for number in (*numbers, self.width_m)):

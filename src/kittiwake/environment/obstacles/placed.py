@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from functools import reduce
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
@@ -14,6 +13,7 @@ from kittiwake.geometry.euler import EulerZYX
 from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import AbstractVar
 from kittiwake.world.clearance import POINT, Body, Clearance
 from kittiwake.world.ray import AbstractObstacle, Ray
 
@@ -28,10 +28,10 @@ class AbstractPlaced(AbstractObstacle):
         roll_rad: roll, the third rotation.
     """
 
-    center_world_m: eqx.AbstractVar[Vec3]
-    yaw_rad: eqx.AbstractVar[Real]
-    pitch_rad: eqx.AbstractVar[Real]
-    roll_rad: eqx.AbstractVar[Real]
+    center_world_m: AbstractVar[Vec3]
+    yaw_rad: AbstractVar[Real]
+    pitch_rad: AbstractVar[Real]
+    roll_rad: AbstractVar[Real]
 
     @override
     def distance_m(self, ray: Ray) -> Real:

@@ -32,7 +32,7 @@ class Plane(AbstractPlane):
     point_world_m: Vec3
     facing_world: Vec3 = Vec3(0.0, 0.0, 1.0)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if ``facing_world`` is no direction."""
         validate_direction(self.facing_world, "facing_world", "[0, 0, 1] for a horizontal plane")
 

@@ -14,7 +14,6 @@ between two boxes that touch.
 
 import math
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,6 +24,7 @@ from kittiwake.environment.obstacles.intersections import triangle
 from kittiwake.environment.obstacles.nearest import facet
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.clearance import Body
 from kittiwake.world.ray import MIN_SLOPE, Nearest, Ray
 
@@ -37,7 +37,7 @@ MARGIN = 1e-5
 Corners = Float[np.ndarray, "triangles 3 3"]
 
 
-class TriangleMesh(eqx.Module):
+class TriangleMesh(Module):
     """Triangles by their corners, in the order of a tree of bounding boxes.
 
     Attributes:
@@ -47,7 +47,7 @@ class TriangleMesh(eqx.Module):
         boxes: smallest and then largest coordinates of each node; the first row is unused.
     """
 
-    source: str = eqx.field(static=True)
+    source: str = field(static=True)
     unit_m: Real
     corners: Float[Array | np.ndarray, "leaves triangles 3 3"]
     boxes: Float[Array | np.ndarray, "nodes 6"]

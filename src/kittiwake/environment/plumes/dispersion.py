@@ -56,7 +56,7 @@ class DispersionPlume(AbstractPlume[DispersedCloud]):
     spread_coefficient: Annotated[Real, POSITIVE] = 0.33
     spread_exponent: Annotated[Real, POSITIVE] = 0.86
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the higher limit comes first."""
         validate_order("emission_range_per_s", self.emission_range_per_s)
 

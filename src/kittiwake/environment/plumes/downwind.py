@@ -6,20 +6,20 @@ GaussianDispersionPlumeArea, with a = 0.33 and b = 0.86. The wind is the mean wi
 ground, the same at every height.
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 from kittiwake.world.plume import Site
 
 # the closed form is singular at the source, and not valid as close to it as this
 NEAREST_M = 0.01
 
 
-class DownwindPosition(eqx.Module):
+class DownwindPosition(Module):
     """Position of a point relative to each source.
 
     Attributes:
@@ -35,7 +35,7 @@ class DownwindPosition(eqx.Module):
     twice_variance_m2: Float[Array, " sources"]
 
 
-class Downwind(eqx.Module):
+class Downwind(Module):
     """Wind that carries a plume above the ground, and parameters of its spread.
 
     ``spread_coefficient`` a and ``spread_exponent`` b: x meters downwind the cloud has the variance

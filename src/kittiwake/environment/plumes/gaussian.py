@@ -68,7 +68,7 @@ class GaussianPlume(AbstractPlume[GaussianCloud]):
     deviation_range_m: Range = (3.0, 20.0)
     peak: Annotated[Real, POSITIVE] = 1.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the higher limit comes first."""
         validate_order("deviation_range_m", self.deviation_range_m)
 

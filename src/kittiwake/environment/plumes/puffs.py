@@ -18,7 +18,6 @@ import math
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -30,6 +29,7 @@ from kittiwake.environment.plumes.downwind import Downwind, require_wind
 from kittiwake.environment.plumes.sources import Range, Sources, random_values, validate_order
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import field
 from kittiwake.world.plume import AbstractCloud, AbstractPlume, Site
 
 MAX_PER_STEP = 8
@@ -112,9 +112,9 @@ class PuffPlume(AbstractPlume[PuffCloud]):
     mean_interval_s: Annotated[Real, INTERVAL_S] = 5.0
     spread_coefficient: Annotated[Real, POSITIVE] = 0.33
     spread_exponent: Annotated[Real, POSITIVE] = 0.86
-    remembered: Annotated[int, REMEMBERED] = eqx.field(static=True, default=64)
+    remembered: Annotated[int, REMEMBERED] = field(static=True, default=64)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the higher limit comes first."""
         validate_order("amount_range", self.amount_range)
 

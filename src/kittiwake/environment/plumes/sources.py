@@ -2,7 +2,6 @@
 
 from typing import Annotated, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -10,6 +9,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from kittiwake.core.bounds import POSITIVE, Bounds
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.world.world import FlightArea
 
 # share of each side of the area, about its center
@@ -26,7 +26,7 @@ class SourcePositions(NamedTuple):
     exists: Bool[Array, " sources"]
 
 
-class Sources(eqx.Module):
+class Sources(Module):
     """Sources at given positions, or a random number of them at random positions.
 
     ``number`` is the range of their number. Positions are uniform in the middle 80 % of each side
@@ -34,11 +34,11 @@ class Sources(eqx.Module):
     """
 
     positions_world_m: tuple[Vec3, ...] = ()
-    number: tuple[Annotated[int, SOURCES], Annotated[int, SOURCES]] = eqx.field(
+    number: tuple[Annotated[int, SOURCES], Annotated[int, SOURCES]] = field(
         static=True, default=(1, 1)
     )
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if the range of the number is empty."""
         low, high = self.number
         if low > high:

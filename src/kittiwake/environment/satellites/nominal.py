@@ -15,7 +15,6 @@ a place are realistic, but not the positions of individual satellites.
 from datetime import UTC, datetime
 from math import cos, pi, radians, sin
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -27,6 +26,7 @@ from kittiwake.environment.satellites.selection import frame_at, select_satellit
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import field
 from kittiwake.world.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
 from kittiwake.world.world import Origin
 
@@ -61,11 +61,11 @@ SLOTS_DEG = tuple(
 class CircularOrbits(AbstractOrbits):
     """Circular orbits, by the satellites' angles at the start."""
 
-    numbers: tuple[int, ...] = eqx.field(static=True)
+    numbers: tuple[int, ...] = field(static=True)
     node_rad: Float[Array | np.ndarray, " satellites"]
     latitude_argument_rad: Float[Array | np.ndarray, " satellites"]
     frame: LocalFrame
-    end_s: float | None = eqx.field(static=True, default=None)
+    end_s: float | None = field(static=True, default=None)
 
     @override
     def positions_world_m(self, time_s: Real) -> Float[Array, "satellites 3"]:
@@ -92,10 +92,10 @@ class NominalConstellation(AbstractConstellation):
         errors: errors of the ranges.
     """
 
-    numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)
+    numbers: tuple[int, ...] | None = field(static=True, default=None)
     errors: AbstractRangeError = SecondOrderError()
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for unknown slots."""
         self._selected()
 

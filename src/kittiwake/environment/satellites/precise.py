@@ -10,7 +10,6 @@ minutes, in world axes, computed in double precision before it begins.
 from datetime import UTC, datetime, timedelta
 from math import ceil
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -22,6 +21,7 @@ from kittiwake.environment.satellites.range_errors import SecondOrderError
 from kittiwake.environment.satellites.selection import frame_at, select_satellites
 from kittiwake.geometry.geodesy import LocalFrame
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import Module, field
 from kittiwake.world.satellites import AbstractConstellation, AbstractOrbits, AbstractRangeError
 from kittiwake.world.world import Origin
 
@@ -35,19 +35,19 @@ DEGREE = 9
 MAX_SPAN_S = 86_400.0
 
 
-class OrbitTable(eqx.Module):
+class OrbitTable(Module):
     """Positions of satellites in Earth-fixed axes, NaN for gaps.
 
     ``time_s`` counts from ``begins_gps``, in GPS time.
     """
 
-    source: str = eqx.field(static=True)
-    begins_gps: datetime = eqx.field(static=True)
-    numbers: tuple[int, ...] = eqx.field(static=True)
+    source: str = field(static=True)
+    begins_gps: datetime = field(static=True)
+    numbers: tuple[int, ...] = field(static=True)
     time_s: Float[np.ndarray, " times"]
     positions_ecef_m: Float[np.ndarray, "times satellites 3"]
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ScenarioError for too few positions and too long intervals between them."""
         if len(self.time_s) < POINTS:
             message = (
@@ -92,8 +92,8 @@ class OrbitTable(eqx.Module):
 class ChebyshevOrbits(AbstractOrbits):
     """Orbits in pieces of equal length; coefficients are by piece, degree, satellite, axis."""
 
-    numbers: tuple[int, ...] = eqx.field(static=True)
-    end_s: float | None = eqx.field(static=True)
+    numbers: tuple[int, ...] = field(static=True)
+    end_s: float | None = field(static=True)
     coefficients_m: Float[Array | np.ndarray, "pieces degrees satellites 3"]
 
     @override
@@ -121,10 +121,10 @@ class PreciseConstellation(AbstractConstellation):
     """
 
     file: OrbitTable
-    numbers: tuple[int, ...] | None = eqx.field(static=True, default=None)
+    numbers: tuple[int, ...] | None = field(static=True, default=None)
     errors: AbstractRangeError = SecondOrderError()
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for satellites that are not in the file."""
         select_satellites(self.numbers, self.file.numbers, self.file.source)
 

@@ -92,7 +92,7 @@ class SecondOrderError(AbstractRangeError[tuple[Real, Real]]):
     time_constant_s: Annotated[Real, POSITIVE] = QRSIM_PERIOD_S / log(1.005)
     driving_time_constant_s: Annotated[Real, POSITIVE] = 4.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError for time constants in the wrong order."""
         if not self.time_constant_s >= self.driving_time_constant_s:
             message = (

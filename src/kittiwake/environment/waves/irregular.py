@@ -3,7 +3,6 @@
 from abc import abstractmethod
 from typing import Annotated
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -20,6 +19,7 @@ from kittiwake.environment.waves.sea_state import (
 )
 from kittiwake.environment.waves.spectra import HIGHEST, SeaSpectrum, random_waves
 from kittiwake.geometry.scalar import Real
+from kittiwake.pytree import AbstractVar, field
 from kittiwake.world.water import Waves
 from kittiwake.world.waves import AbstractWaves
 
@@ -42,16 +42,16 @@ class AbstractSea(AbstractWaves):
         components: number of regular waves.
     """
 
-    significant_height_m: eqx.AbstractVar[Real | None]
-    wind_speed_mps: eqx.AbstractVar[Real | None]
-    sea_state: eqx.AbstractVar[int | None]
-    peak_period_s: eqx.AbstractVar[Real | None]
-    towards_rad: eqx.AbstractVar[Real]
-    spreading: eqx.AbstractVar[Real | None]
-    water_depth_m: eqx.AbstractVar[Real | None]
-    components: eqx.AbstractVar[int]
+    significant_height_m: AbstractVar[Real | None]
+    wind_speed_mps: AbstractVar[Real | None]
+    sea_state: AbstractVar[int | None]
+    peak_period_s: AbstractVar[Real | None]
+    towards_rad: AbstractVar[Real]
+    spreading: AbstractVar[Real | None]
+    water_depth_m: AbstractVar[Real | None]
+    components: AbstractVar[int]
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError unless exactly one of height, wind and sea state is given."""
         require_one(
             {
@@ -110,12 +110,12 @@ class PiersonMoskowitzSea(AbstractSea):
 
     significant_height_m: Annotated[Real, POSITIVE] | None = None
     wind_speed_mps: Annotated[Real, POSITIVE] | None = None
-    sea_state: Annotated[int, SEA_STATES] | None = eqx.field(static=True, default=None)
+    sea_state: Annotated[int, SEA_STATES] | None = field(static=True, default=None)
     peak_period_s: Annotated[Real, POSITIVE] | None = None
     towards_rad: Real = 0.0
     spreading: Annotated[Real, SPREADING] | None = None
     water_depth_m: Annotated[Real, POSITIVE] | None = None
-    components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
+    components: Annotated[int, COMPONENTS] = field(static=True, default=64)
 
     @override
     def sea_from_wind(self, wind_speed_mps: Real, gravity_mps2: Real) -> tuple[Real, Real | None]:
@@ -149,17 +149,17 @@ class JonswapSea(AbstractSea):
     significant_height_m: Annotated[Real, POSITIVE] | None = None
     wind_speed_mps: Annotated[Real, POSITIVE] | None = None
     fetch_m: Annotated[Real, POSITIVE] | None = None
-    sea_state: Annotated[int, SEA_STATES] | None = eqx.field(static=True, default=None)
+    sea_state: Annotated[int, SEA_STATES] | None = field(static=True, default=None)
     peak_period_s: Annotated[Real, POSITIVE] | None = None
     peak_enhancement: Annotated[Real, ENHANCEMENT] = 3.3
     towards_rad: Real = 0.0
     spreading: Annotated[Real, SPREADING] | None = None
     water_depth_m: Annotated[Real, POSITIVE] | None = None
-    components: Annotated[int, COMPONENTS] = eqx.field(static=True, default=64)
+    components: Annotated[int, COMPONENTS] = field(static=True, default=64)
 
     @override
-    def __check_init__(self) -> None:
-        super().__check_init__()
+    def __post_init__(self) -> None:
+        super().__post_init__()
         if (self.wind_speed_mps is None) != (self.fetch_m is None):
             message = (
                 "wind_speed_mps and fetch_m, the distance over which the wind blows, belong "

@@ -21,7 +21,6 @@ Source: Ames et al., Control barrier functions: theory and applications, ECC 201
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from typing_extensions import override
@@ -37,12 +36,13 @@ from kittiwake.guidance.avoidance.range_sensors import (
     world_directions,
 )
 from kittiwake.interfaces.guidance import AvoidanceInputs
+from kittiwake.pytree import Module, field
 
 # nearer points have no direction
 MIN_DISTANCE_M = 1e-3
 
 
-class BarrierState(eqx.Module):
+class BarrierState(Module):
     """Last detected points in world coordinates."""
 
     points_world_m: Float[Array, "ranges 3"]
@@ -61,15 +61,11 @@ class Barrier(AbstractRangeAvoidance[BarrierState, VelocityYaw]):
 
     command_type: ClassVar[type] = VelocityYaw
 
-    sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
+    sensors: tuple[str, ...] | None = field(static=True, default=None)
     safe_distance_m: Annotated[Real, POSITIVE] = 0.8
     gain_per_s: Annotated[Real, POSITIVE] = 0.5
     max_deceleration_mps2: Annotated[Real, POSITIVE] = 3.0
-    beam_directions_body: Directions | None = eqx.field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start without the directions of the sensors."""
-        self.beam_directions_body = None
+    beam_directions_body: Directions | None = field(init=False, default=None)
 
     @override
     def init(self, key: PRNGKeyArray) -> BarrierState:

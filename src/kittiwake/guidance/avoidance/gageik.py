@@ -21,7 +21,6 @@ it acts along the direction of the sensor that detects the obstacle, taken with 
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -37,6 +36,7 @@ from kittiwake.guidance.avoidance.range_sensors import (
     level_directions,
 )
 from kittiwake.interfaces.guidance import AvoidanceInputs
+from kittiwake.pytree import field
 
 
 class Gageik(AbstractRangeAvoidance[tuple[()], PositionYaw]):
@@ -51,15 +51,11 @@ class Gageik(AbstractRangeAvoidance[tuple[()], PositionYaw]):
 
     command_type: ClassVar[type] = PositionYaw
 
-    sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
+    sensors: tuple[str, ...] | None = field(static=True, default=None)
     dangerous_m: Annotated[Real, POSITIVE] = 0.5
     close_m: Annotated[Real, NOT_NEGATIVE] = 0.5
     reduction: Annotated[Real, FRACTION] = 0.25
-    beam_directions_body: Directions | None = eqx.field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start without the directions of the sensors."""
-        self.beam_directions_body = None
+    beam_directions_body: Directions | None = field(init=False, default=None)
 
     @override
     def step(

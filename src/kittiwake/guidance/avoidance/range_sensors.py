@@ -5,10 +5,8 @@ sensors, of which only the directions are known here.
 """
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Generic
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,13 +23,14 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractAvoidance, AvoidanceInputs
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import AbstractVar, Module, with_fields
 
 # a sensor whose beams all point further down is for landing
 DOWNWARD_Z = -0.9
 Directions = Float[Array | np.ndarray, "ranges 3"]
 
 
-class Ranges(eqx.Module):
+class Ranges(Module):
     """Ranges of all sensors, concatenated, and flags of the detections."""
 
     distance_m: Float[Array, " ranges"]
@@ -41,18 +40,15 @@ class Ranges(eqx.Module):
 class AbstractRangeAvoidance(AbstractAvoidance[State, Input], Generic[State, Input]):
     """Avoidance with range sensors: the named ones, or all that do not look straight down."""
 
-    sensors: eqx.AbstractVar[tuple[str, ...] | None]
-    beam_directions_body: eqx.AbstractVar[Directions | None]
+    sensors: AbstractVar[tuple[str, ...] | None]
+    beam_directions_body: AbstractVar[Directions | None]
 
     @override
     @independent_of_start
     def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance[State, Input]":
         directions = directions_of(context.sensors, self.sensors)
         known = np.array([[v.x, v.y, v.z] for one in directions.values() for v in one], float)
-        named = replace(self, sensors=tuple(directions))
-        return eqx.tree_at(
-            lambda own: own.beam_directions_body, named, known, is_leaf=lambda x: x is None
-        )
+        return with_fields(self, sensors=tuple(directions), beam_directions_body=known)
 
     @property
     def _directions(self) -> Float[Array, "ranges 3"]:

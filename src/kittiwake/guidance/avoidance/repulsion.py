@@ -19,7 +19,6 @@ weights are chosen here.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
@@ -35,6 +34,7 @@ from kittiwake.guidance.avoidance.range_sensors import (
     world_directions,
 )
 from kittiwake.interfaces.guidance import AvoidanceInputs
+from kittiwake.pytree import field
 
 LEAN_RAD = Bounds(0.0, 1.0, open_below=True)
 
@@ -53,19 +53,15 @@ class Repulsion(AbstractRangeAvoidance[tuple[()], ThrustAttitude]):
 
     command_type: ClassVar[type] = ThrustAttitude
 
-    sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
+    sensors: tuple[str, ...] | None = field(static=True, default=None)
     least_m: Annotated[Real, POSITIVE] = 0.4
     reference_m: Annotated[Real, POSITIVE] = 1.0
     farthest_m: Annotated[Real, POSITIVE] = 4.5
     reference_lean_rad: Annotated[Real, LEAN_RAD] = 0.08
     max_lean_rad: Annotated[Real, LEAN_RAD] = 0.1
-    beam_directions_body: Directions | None = eqx.field(init=False)
+    beam_directions_body: Directions | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Start without the directions of the sensors."""
-        self.beam_directions_body = None
-
-    def __check_init__(self) -> None:
         """Raise an error for distances and angles that define no such hyperbola."""
         distances = (self.least_m, self.reference_m, self.farthest_m)
         angles = (self.reference_lean_rad, self.max_lean_rad)

@@ -20,9 +20,9 @@ position, anew in each step, so that wind carries a vehicle on slowly: here it i
 which it began to stop.
 """
 
+from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from typing_extensions import override
@@ -39,13 +39,14 @@ from kittiwake.guidance.avoidance.range_sensors import (
     level_directions,
 )
 from kittiwake.interfaces.guidance import AvoidanceInputs
+from kittiwake.pytree import Module, field
 
 # a shorter vector has no direction
 MIN_OFFSET_M = 1e-3
 AHEAD_S = 1.0
 
 
-class WagsterState(eqx.Module):
+class WagsterState(Module):
     """Flag of a stop before an obstacle, and its position."""
 
     stopped: Bool[Array, ""]
@@ -64,15 +65,11 @@ class Wagster(AbstractRangeAvoidance[WagsterState, PositionYaw]):
 
     command_type: ClassVar[type] = PositionYaw
 
-    sensors: tuple[str, ...] | None = eqx.field(static=True, default=None)
+    sensors: tuple[str, ...] | None = field(static=True, default=None)
     front_m: Annotated[Real, POSITIVE] = 0.6
     aside_m: Annotated[Real, POSITIVE] = 5.0
     centering: Annotated[Real, NOT_NEGATIVE] = 1.0
-    beam_directions_body: Directions | None = eqx.field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start without the directions of the sensors."""
-        self.beam_directions_body = None
+    beam_directions_body: Directions | None = field(init=False, default=None)
 
     @override
     def init(self, key: PRNGKeyArray) -> WagsterState:
@@ -103,8 +100,7 @@ class Wagster(AbstractRangeAvoidance[WagsterState, PositionYaw]):
         standing = PositionYaw(place, command.yaw_rad, yaw_rate_radps=command.yaw_rate_radps)
         stopped = tree_where(stops, standing, command)
         aside = left * jnp.where(moves, self._push_m(directions, ranges, left), 0.0)
-        shifted = stopped.position_world_m + aside
-        modified = eqx.tree_at(lambda s: s.position_world_m, stopped, shifted)
+        modified = replace(stopped, position_world_m=stopped.position_world_m + aside)
         return WagsterState(stops, place), modified
 
     def _push_m(self, directions: Directions, ranges: Ranges, left: Vec3) -> Real:

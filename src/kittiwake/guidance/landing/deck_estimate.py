@@ -14,8 +14,8 @@ following vehicle waits at its last position.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.arrays import as_arrays
@@ -28,6 +28,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import GuidanceInputs
 from kittiwake.interfaces.sensor import AbstractSensor
+from kittiwake.pytree import Module
 
 # measurements of the position of a deck
 DECK_MEASUREMENTS: tuple[type, ...] = (DeckMeasurement, MarkerMeasurement)
@@ -35,7 +36,7 @@ DECK_MEASUREMENTS: tuple[type, ...] = (DeckMeasurement, MarkerMeasurement)
 LOST_AFTER_S = 1.0
 
 
-class DeckEstimate(eqx.Module):
+class DeckEstimate(Module):
     """Center of the deck's upper side, its velocity, and the time since the last message."""
 
     seen: Flag
@@ -86,7 +87,7 @@ class DeckEstimate(eqx.Module):
         )
         initial = DeckEstimate(jnp.asarray(True), none, place, first)
         predicted = DeckEstimate(self.seen, since_s, predicted_m, self.velocity_world_mps)
-        stopped = eqx.tree_at(lambda deck: deck.velocity_world_mps, predicted, Vec3.zero())
+        stopped = replace(predicted, velocity_world_mps=Vec3.zero())
         lost = predicted.lost(lost_after_s)
         uncorrected = tree_where(lost, as_arrays(stopped), as_arrays(predicted))
         waiting = DeckEstimate(self.seen, none, self.position_world_m, self.velocity_world_mps)

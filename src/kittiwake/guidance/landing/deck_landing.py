@@ -23,7 +23,6 @@ deck's velocity forward, drops over the last part in one step, and leaves the mo
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -44,6 +43,7 @@ from kittiwake.guidance.landing.deck_estimate import (
 )
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 LOOKING, FOLLOWING, APPROACHING, ALIGNING, DESCENDING, GOING_AROUND, MOTORS_OFF = range(7)
 PHASES = (
@@ -59,7 +59,7 @@ PHASES = (
 REACHED_M = 0.1
 
 
-class DeckLandingState(eqx.Module):
+class DeckLandingState(Module):
     """State of a deck landing.
 
     Attributes:
@@ -77,7 +77,7 @@ class DeckLandingState(eqx.Module):
     settled_s: Real
 
 
-class DeckRelativeState(eqx.Module):
+class DeckRelativeState(Module):
     """Motion of a vehicle relative to a deck: height, speed and horizontal distance."""
 
     height_m: Real
@@ -109,7 +109,7 @@ class DeckLanding(AbstractGuidance[DeckLandingState]):
 
     tracked: ClassVar[bool] = True
 
-    sensor: str = eqx.field(static=True, default="deck")
+    sensor: str = field(static=True, default="deck")
     altitude_m: Annotated[Real, POSITIVE] = 1.65
     approach_altitude_m: Annotated[Real, POSITIVE] = 0.65
     begin_after_s: Annotated[Real, NOT_NEGATIVE] = 0.0
@@ -126,7 +126,7 @@ class DeckLanding(AbstractGuidance[DeckLandingState]):
     standing_height_m: Annotated[Real, NOT_NEGATIVE] | None = None
     yaw_rad: Real | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for an approach altitude above the following altitude."""
         low, high = self.approach_altitude_m, self.altitude_m
         if isinstance(low, int | float) and isinstance(high, int | float) and low > high:

@@ -1,8 +1,8 @@
 """Following of a moving deck at its velocity; after losing it, a hover at its last position."""
 
+from dataclasses import replace
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -16,9 +16,10 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, DeckEstimate, check_deck_sensor
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 
-class FollowDeckState(eqx.Module):
+class FollowDeckState(Module):
     """Initial pose, and estimate of the deck."""
 
     initial: InitialPose
@@ -36,7 +37,7 @@ class FollowDeck(AbstractGuidance[FollowDeckState]):
         yaw_rad: constant yaw; by default that at the start.
     """
 
-    sensor: str = eqx.field(static=True, default="deck")
+    sensor: str = field(static=True, default="deck")
     altitude_m: Annotated[Real, NOT_NEGATIVE] = 1.65
     smoothing_s: Annotated[Real, NOT_NEGATIVE] = 0.2
     lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
@@ -67,7 +68,7 @@ class FollowDeck(AbstractGuidance[FollowDeckState]):
         yaw = initial.yaw_rad if self.yaw_rad is None else self.yaw_rad
         place = deck.position_world_m
         over = PositionYaw(
-            eqx.tree_at(lambda p: p.z, place, place.z + self.altitude_m),
+            replace(place, z=place.z + self.altitude_m),
             yaw,
             deck.velocity_world_mps,
         )

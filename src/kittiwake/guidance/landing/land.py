@@ -26,7 +26,6 @@ not reduce its offsets either.
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -39,13 +38,14 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module
 
 # the offset is full up to 1 - 1 / STEEPNESS of the speed from which it could brake
 STEEPNESS = 5.0
 DESCENDING, SLOWING_DOWN, FLARING, TOUCHING_DOWN, MOTORS_OFF = range(5)
 
 
-class LandState(eqx.Module):
+class LandState(Module):
     """Initial pose, phase, and lowest height.
 
     ``still_s`` is the time without a lower height, ``pressed_m`` the additional offset downwards.
@@ -91,7 +91,7 @@ class Land(AbstractGuidance[LandState]):
     press_mps: Annotated[Real, POSITIVE] = 0.5
     press_m: Annotated[Real, POSITIVE] = 1.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for heights that do not decrease."""
         limits = (self.slow_below_m, self.flare_below_m, self.touch_below_m)
         if all(isinstance(limit, int | float) for limit in limits) and not (

@@ -16,7 +16,6 @@ turn. ``deck-landing`` lands more softly.
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -31,13 +30,14 @@ from kittiwake.guidance.landing.deck_estimate import LOST_AFTER_S, check_deck_se
 from kittiwake.guidance.landing.follow_deck import FollowDeck, FollowDeckState
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 ABOVE_M = 0.1
 FOLLOWING, APPROACHING, LANDING = range(3)
 PHASES = ("following the pad", "approaching", "landing")
 
 
-class UavUsvLandingState(eqx.Module):
+class UavUsvLandingState(Module):
     """State of the pad estimate, and the phase, which is for the log."""
 
     follows: FollowDeckState
@@ -61,13 +61,13 @@ class UavUsvLanding(AbstractGuidance[UavUsvLandingState]):
 
     registered_as: ClassVar[str | None] = "vtol"
 
-    sensor: str = eqx.field(static=True, default="deck")
+    sensor: str = field(static=True, default="deck")
     altitude_m: Real = 1.65
     approach_altitude_m: Real = 0.65
     landing_height_m: Real = -0.35
     landing_at_s: Annotated[Real, NOT_NEGATIVE] | None = 5.0
     error_threshold_m: Annotated[Real, POSITIVE] = 0.1
-    feed_velocity: bool = eqx.field(static=True, default=False)
+    feed_velocity: bool = field(static=True, default=False)
     lost_after_s: Annotated[Real, POSITIVE] = LOST_AFTER_S
     yaw_rad: Real = 0.0
 

@@ -23,7 +23,6 @@ sensor, which is 0.22 m ahead of the center of mass; d and l make it independent
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -39,13 +38,14 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.head import AbstractHead, HeadMeasurement
+from kittiwake.pytree import Module, field, with_fields
 
 LOOKING, UNSEEN, LOST, FOLLOWING, DONE = range(5)
 # a normal with a smaller horizontal part is that of a level surface
 MIN_HORIZONTAL = 0.02
 
 
-class SurfaceSighting(eqx.Module):
+class SurfaceSighting(Module):
     """Last valid measurement of the surface, its age, and whether it is used."""
 
     distance_m: Real
@@ -69,7 +69,7 @@ class SurfaceSighting(eqx.Module):
         )
 
 
-class FollowSurfaceState(eqx.Module):
+class FollowSurfaceState(Module):
     """Phase, surface, last pose while following, speed, and path length."""
 
     part: Int[Array, ""]
@@ -95,7 +95,7 @@ class FollowSurface(AbstractGuidance[FollowSurfaceState]):
 
     tracked: ClassVar[bool] = False
 
-    sensor: str = eqx.field(static=True)
+    sensor: str = field(static=True)
     distance_m: Annotated[Real, POSITIVE] = 1.0
     speed_mps: Real = 0.5
     acceleration_mps2: Annotated[Real, POSITIVE] = 0.5
@@ -103,13 +103,9 @@ class FollowSurface(AbstractGuidance[FollowSurfaceState]):
     duration_s: Annotated[Real, POSITIVE] | None = None
     hold_s: Annotated[Real, NOT_NEGATIVE] = 0.5
     give_up_s: Annotated[Real, POSITIVE] = 5.0
-    position_body_m: Vec3 | None = eqx.field(init=False)
+    position_body_m: Vec3 | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Start without the position of the sensor."""
-        self.position_body_m = None
-
-    def __check_init__(self) -> None:
         """Raise an error for a path without speed, and for a loss before the end of ``hold_s``."""
         plain = all(isinstance(each, int | float) for each in (self.hold_s, self.give_up_s))
         if plain and not self.give_up_s > self.hold_s:
@@ -141,9 +137,7 @@ class FollowSurface(AbstractGuidance[FollowSurfaceState]):
             )
             raise ScenarioError(message)
         place = head.position_body_m
-        return eqx.tree_at(
-            lambda own: own.position_body_m, self, place, is_leaf=lambda leaf: leaf is None
-        )
+        return with_fields(self, position_body_m=place)
 
     @override
     def command_types(self) -> tuple[type, type]:

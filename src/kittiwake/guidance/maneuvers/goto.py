@@ -12,7 +12,6 @@ Source: Flash and Hogan, The coordination of arm movements, J. Neuroscience 5 (1
 from math import sqrt
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -25,12 +24,13 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module
 
 # of the minimum-jerk motion over a distance of 1 in a time of 1
 PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / sqrt(3.0)
 
 
-class GotoState(eqx.Module):
+class GotoState(Module):
     """Initial pose, and flag of the arrival."""
 
     initial: InitialPose

@@ -31,7 +31,7 @@ class Hold(AbstractGuidance[InitialPose]):
     height_world_m: Real | None = None
     yaw_rad: Real | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for a position together with a velocity, and a height without one."""
         if self.position_world_m is not None and self.velocity_world_mps is not None:
             message = "`position_world_m`: not allowed with velocity_world_mps"

@@ -18,7 +18,6 @@ Velasco et al. (2020), Drones 4(3), 37.
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Int, PRNGKeyArray
 from typing_extensions import override
@@ -34,12 +33,13 @@ from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_posi
 from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 # nearer points have no direction; the square is representable in single precision
 MIN_DISTANCE_M = 1e-12
 
 
-class LineOfSightState(eqx.Module):
+class LineOfSightState(Module):
     """Start of the first leg, number of waypoints reached, and integral of the error."""
 
     initial: InitialPose
@@ -77,10 +77,10 @@ class LineOfSight(AbstractGuidance[LineOfSightState]):
     look_ahead_m: Annotated[Real, POSITIVE] = 2.0
     integral_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     acceptance_radius_m: Annotated[Real, POSITIVE] = 1.5
-    heading: Literal["track", "pursuit"] = eqx.field(static=True, default="track")
-    loop: bool = eqx.field(static=True, default=False)
+    heading: Literal["track", "pursuit"] = field(static=True, default="track")
+    loop: bool = field(static=True, default=False)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for no waypoints, and for a loop with one."""
         check_positions_or_pattern(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:

@@ -1,10 +1,9 @@
 """Schedule of modes with their commands."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from itertools import pairwise
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -27,6 +26,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 # required field and optional fields of the command of each mode
 FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -53,14 +53,14 @@ FIELDS: dict[str, tuple[str, tuple[str, ...]]] = {
 }
 
 
-class ModeStage(eqx.Module):
+class ModeStage(Module):
     """Mode from a time on, with or without a command.
 
     Angles are in ZYX order, as everywhere in scenarios. Omitted fields of a command are zero.
     """
 
     at_s: Annotated[Real, NOT_NEGATIVE]
-    mode: ModeName = eqx.field(static=True)
+    mode: ModeName = field(static=True)
     position_world_m: Vec3 | None = None
     velocity_world_mps: Vec3 | None = None
     acceleration_world_mps2: Vec3 | None = None
@@ -74,7 +74,7 @@ class ModeStage(eqx.Module):
     angular_acceleration_body_radps2: Vec3 | None = None
     torque_body_nm: Vec3 | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for fields of another mode, and for a missing required field."""
         given = [f.name for f in fields(self) if getattr(self, f.name) is not None]
         given = [name for name in given if name not in ("at_s", "mode")]
@@ -102,7 +102,7 @@ class ModeStage(eqx.Module):
         if command is not None:
             return before.with_command(command)
         mode = float(ModeCommand.MODES.index(self.mode))
-        return eqx.tree_at(lambda signal: signal.mode, before, mode)
+        return replace(before, mode=mode)
 
     def _command(self) -> Command | None:
         """Return the command of the mode; None without one."""
@@ -145,7 +145,7 @@ class ModeTour(AbstractGuidance[tuple[()]]):
 
     stages: tuple[ModeStage, ...]
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for an empty schedule, and for stages that are not in order of time."""
         if not self.stages:
             message = (

@@ -6,7 +6,6 @@ from difflib import get_close_matches
 from math import inf
 from typing import Annotated, Literal, get_args
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -22,6 +21,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import field
 
 # how much of an invalid file a message shows
 MAX_COLUMNS, MAX_CHARACTERS = 16, 60
@@ -72,15 +72,16 @@ class Playback(AbstractGuidance[tuple[()]]):
             limits; False refuses a file with such values.
     """
 
-    file: Recording = eqx.field(converter=_with_quaternions)
-    body_axes: Literal["flu", "frd"] = eqx.field(static=True, default="flu")
+    file: Recording
+    body_axes: Literal["flu", "frd"] = field(static=True, default="flu")
     begin_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     delay_s: Real = 0.0
-    sampling: Literal["latest", "mean"] = eqx.field(static=True, default="latest")
-    saturate: bool = eqx.field(static=True, default=False)
+    sampling: Literal["latest", "mean"] = field(static=True, default="latest")
+    saturate: bool = field(static=True, default=False)
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for unknown columns, and for FRD if the type has no body axes."""
+        object.__setattr__(self, "file", _with_quaternions(self.file))
         (command_type,) = self.command_types()
         if self.body_axes == "frd" and command_type is not AttitudeThrottle:
             message = (

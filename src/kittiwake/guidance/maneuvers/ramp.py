@@ -13,7 +13,6 @@ can be forced.
 from dataclasses import replace
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -28,6 +27,7 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 # a faster vehicle is flying
 MAX_REST_MPS = 0.1
@@ -36,7 +36,7 @@ MAX_STANDING_M = 0.1
 RAMP, PAUSE, REFUSED, DONE = range(4)
 
 
-class RampState(eqx.Module):
+class RampState(Module):
     """Initial pose, and phase."""
 
     initial: InitialPose
@@ -56,7 +56,7 @@ class RampTakeoff(AbstractGuidance[RampState]):
     height_m: Annotated[Real, POSITIVE] = 1.0
     duration_s: Annotated[Real, POSITIVE] | None = None
     idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
-    force: bool = eqx.field(static=True, default=False)
+    force: bool = field(static=True, default=False)
 
     @override
     def prepare(self, context: BuildContext) -> "RampTakeoff":
@@ -126,7 +126,7 @@ class RampLand(AbstractGuidance[RampState]):
     duration_s: Annotated[Real, POSITIVE] | None = None
     idle_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     max_residual_m: Annotated[Real, POSITIVE] = 0.2
-    force: bool = eqx.field(static=True, default=False)
+    force: bool = field(static=True, default=False)
 
     @override
     def prepare(self, context: BuildContext) -> "RampLand":

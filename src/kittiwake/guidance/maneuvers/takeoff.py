@@ -16,7 +16,6 @@ vehicles are faster after 1.65 m with full thrust, so that rising ends at 0.3 m 
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -29,11 +28,12 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module
 
 STANDING, RISING, CLIMBING, HOVERING = range(4)
 
 
-class TakeoffState(eqx.Module):
+class TakeoffState(Module):
     """Initial pose, phase, height to hold, and flag of rest."""
 
     initial: InitialPose

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int, PRNGKeyArray
 from typing_extensions import override
@@ -18,9 +17,10 @@ from kittiwake.guidance.planning.survey_pattern import SurveyPattern, check_posi
 from kittiwake.guidance.positions import check_positions
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field
 
 
-class WaypointsState(eqx.Module):
+class WaypointsState(Module):
     """Number of waypoints reached in all rounds, waiting time, and initial pose."""
 
     reached: Int[Array, ""]
@@ -48,10 +48,10 @@ class Waypoints(AbstractGuidance[WaypointsState]):
     acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
     wait_s: Annotated[Real, NOT_NEGATIVE] = 0.0
     yaw_rad: Real | None = None
-    loop: bool = eqx.field(static=True, default=False)
+    loop: bool = field(static=True, default=False)
     pattern: SurveyPattern | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for no waypoints, waypoints beside a pattern, and a loop with one."""
         check_positions_or_pattern(self.positions_world_m, self.pattern)
         if self.loop and len(self.positions_world_m) == 1:

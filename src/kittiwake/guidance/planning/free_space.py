@@ -5,10 +5,10 @@ clearance at its midpoint exceeds the required one by L / 2; otherwise its halve
 to a negligible length.
 """
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Bool, Float
 
+from kittiwake.pytree import Module
 from kittiwake.world.world import WorldModel
 
 Points = Float[np.ndarray, "_points 3"]
@@ -18,7 +18,7 @@ Numbers = Float[np.ndarray, " _points"]
 MIN_HALF_LENGTH = 0.01
 
 
-class FreeSpace(eqx.Module):
+class FreeSpace(Module):
     """Obstacles of a world, and the box that contains any shortest path around them.
 
     Attributes:

@@ -9,8 +9,6 @@ islands, at a margin from the shore, as described in ``coverage``.
 import math
 from typing import Annotated, Any, Literal
 
-import equinox as eqx
-
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.extras import SURVEY, import_optional
@@ -18,6 +16,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.planning.lane_gaps import gaps_over
 from kittiwake.guidance.shore import Shore
+from kittiwake.pytree import Module, field
 from kittiwake.world.world import Origin
 
 # required and optional parameters of each shape
@@ -38,7 +37,7 @@ Corner = tuple[Real, Real]
 Pair = tuple[float, float]
 
 
-class SurveyPattern(eqx.Module):
+class SurveyPattern(Module):
     """Rectangle or polygon with the pattern of its visit.
 
     A polygon is given by its corners, or by the ``file`` with its shore and islands. Without a
@@ -58,7 +57,7 @@ class SurveyPattern(eqx.Module):
         height_world_m: height of all waypoints.
     """
 
-    shape: Literal["box", "sweep", "coverage"] = eqx.field(static=True)
+    shape: Literal["box", "sweep", "coverage"] = field(static=True)
     corner_world_m: Vec3 | None = None
     length_m: Annotated[Real, POSITIVE] | None = None
     width_m: Annotated[Real, POSITIVE] | None = None
@@ -70,7 +69,7 @@ class SurveyPattern(eqx.Module):
     margin_m: Annotated[Real, NOT_NEGATIVE] = 0.0
     height_world_m: Real = 0.0
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise an error for missing parameters, and for those that the shape does not use."""
         if self.shape == "box" and self.lane_spacing_m is not None:
             message = "`lane_spacing_m`: a box has no lanes; omit it"

@@ -14,7 +14,6 @@ m along, in 20 s.
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, PRNGKeyArray
 from typing_extensions import override
@@ -27,13 +26,14 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.guidance.trajectories.polynomials import derived, horner
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module
 
 # p and its integral, by powers of s
 STEP = (0.0, 0.0, 0.0, 10.0, -15.0, 6.0)
 AREA = (0.0, 0.0, 0.0, 0.0, 2.5, -3.0, 1.0)
 
 
-class ProfileState(eqx.Module):
+class ProfileState(Module):
     """Initial pose, and elapsed time."""
 
     initial: InitialPose

@@ -10,7 +10,6 @@ clockwise with -w and -pi / 2. It is a ``Curve``, with the derivatives as feed-f
 import math
 from typing import Annotated, Literal
 
-import equinox as eqx
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
 
@@ -21,6 +20,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.guidance.trajectories.curve import Curve, FeedForward
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import field
 
 RIGHT_ANGLE_RAD = math.pi / 2.0
 
@@ -41,10 +41,10 @@ class Circle(AbstractGuidance[tuple[()]]):
     radius_m: Annotated[Real, POSITIVE]
     period_s: Annotated[Real, POSITIVE]
     center_world_m: Vec3 | None = None
-    direction: Literal["counterclockwise", "clockwise"] = eqx.field(
+    direction: Literal["counterclockwise", "clockwise"] = field(
         static=True, default="counterclockwise"
     )
-    feed_forward: FeedForward = eqx.field(static=True, default="jerk")
+    feed_forward: FeedForward = field(static=True, default="jerk")
 
     @override
     def command_types(self) -> tuple[type[PositionYaw]]:

@@ -10,7 +10,6 @@ as feed-forward, with which a vehicle follows without lag.
 
 from typing import Literal, get_args
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
 from typing_extensions import override
@@ -20,6 +19,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.trigonometry import sin_cos, wrap_angle
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import field
 
 FeedForward = Literal["position", "velocity", "acceleration", "jerk"]
 # number of derivatives of the position
@@ -47,7 +47,7 @@ class Curve(AbstractGuidance[tuple[()]]):
     drift_world_mps: Vec3 = Vec3.zero()
     yaw_rad: Real = 0.0
     yaw_rate_radps: Real = 0.0
-    feed_forward: FeedForward = eqx.field(static=True, default="jerk")
+    feed_forward: FeedForward = field(static=True, default="jerk")
 
     @override
     def command_types(self) -> tuple[type[PositionYaw]]:

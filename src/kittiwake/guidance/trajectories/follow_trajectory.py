@@ -11,7 +11,6 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -29,6 +28,7 @@ from kittiwake.guidance.trajectories.polynomials import Pieces, Shape, derived, 
 from kittiwake.guidance.trajectories.time_allocation import allocated_times, peaks
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field, with_fields
 
 # piece of minimum snap from 0 to 1, and its largest derivative
 LEAD_IN = (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0)
@@ -43,7 +43,7 @@ SLOW_MPS = 0.05
 YAW_SAMPLES = 200
 
 
-class TrajectoryPlan(eqx.Module):
+class TrajectoryPlan(Module):
     """Trajectory that is computed before the flight.
 
     Attributes:
@@ -55,7 +55,7 @@ class TrajectoryPlan(eqx.Module):
     first_yaw_rad: Real | None
 
 
-class TrajectoryState(eqx.Module):
+class TrajectoryState(Module):
     """Initial pose of the lead-in, and time on the trajectory.
 
     ``time_s`` counts from the beginning of the trajectory and is negative before it.
@@ -83,19 +83,15 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
     """
 
     positions_world_m: tuple[Vec3, ...]
-    shape: Shape = eqx.field(static=True, default="minimum-snap")
+    shape: Shape = field(static=True, default="minimum-snap")
     yaws_rad: tuple[Real, ...] | None = None
     times_s: tuple[Real, ...] | None = None
     max_speed_mps: Annotated[Real, POSITIVE] = 5.0
     max_acceleration_mps2: Annotated[Real, POSITIVE] = 4.0
     lead_in_speed_mps: Annotated[Real, POSITIVE] = 1.0
-    plan: TrajectoryPlan | None = eqx.field(init=False)
+    plan: TrajectoryPlan | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Start without a plan."""
-        self.plan = None
-
-    def __check_init__(self) -> None:
         """Raise an error for too few waypoints, or for yaws and times of another number."""
         given = len(self.positions_world_m)
         if given < 2:
@@ -133,7 +129,7 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
             None if self.times_s is None else tuple(map(float, self.times_s)),
             (float(self.max_speed_mps), float(self.max_acceleration_mps2)),
         )
-        return eqx.tree_at(lambda guidance: guidance.plan, self, plan, is_leaf=lambda x: x is None)
+        return with_fields(self, plan=plan)
 
     @override
     def end_position_world_m(self, context: BuildContext) -> Vec3:

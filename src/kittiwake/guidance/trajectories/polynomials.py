@@ -11,7 +11,6 @@ to its end, so that single precision suffices for long flights, too.
 from math import factorial, perm
 from typing import Literal
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -19,13 +18,14 @@ from scipy.interpolate import make_interp_spline
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.geometry.scalar import Flag, Real
+from kittiwake.pytree import Module
 
 Shape = Literal["minimum-snap", "minimum-jerk", "cubic-spline"]
 # m, the order of the derivative that each shape minimizes
 DERIVATIVE: dict[Shape, int] = {"minimum-snap": 4, "minimum-jerk": 3, "cubic-spline": 2}
 
 
-class Pieces(eqx.Module):
+class Pieces(Module):
     """Piecewise polynomials; before and after them the values at the ends, at rest.
 
     Attributes:

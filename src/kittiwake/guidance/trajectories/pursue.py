@@ -20,7 +20,6 @@ from collections.abc import Callable
 from math import pi
 from typing import Annotated, ClassVar, Literal
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -37,13 +36,14 @@ from kittiwake.guidance.route import Route
 from kittiwake.guidance.trajectories.polynomials import spline
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
+from kittiwake.pytree import Module, field, with_fields
 
 SAMPLES = Bounds(low=2.0, high=1e5)
 # nearer points have no direction; the square is representable in single precision
 MIN_DISTANCE_M = 1e-12
 
 
-class LookAhead(eqx.Module):
+class LookAhead(Module):
     """Look-ahead distance of the pursued point: it grows with the speed, within a range."""
 
     base_m: Annotated[Real, NOT_NEGATIVE] = 2.0
@@ -56,7 +56,7 @@ class LookAhead(eqx.Module):
         return jnp.clip(self.base_m + self.time_s * speed_mps, self.min_m, self.max_m)
 
 
-class PathSamples(eqx.Module):
+class PathSamples(Module):
     """Points of the curve with their accelerations, and its waypoints."""
 
     positions_world_m: Float[Array | np.ndarray, "samples 3"]
@@ -64,7 +64,7 @@ class PathSamples(eqx.Module):
     waypoints_world_m: Float[Array | np.ndarray, "waypoints 3"]
 
 
-class PursuitState(eqx.Module):
+class PursuitState(Module):
     """Index of the pursued point, number of visited waypoints, and states of the loops."""
 
     started: Bool[Array, ""]
@@ -86,7 +86,7 @@ class Pursue(AbstractGuidance[PursuitState]):
     file: Route | None = None
     positions_world_m: tuple[Vec3, ...] = ()
     duration_s: Annotated[Real, POSITIVE] = 100.0
-    samples: Annotated[Integer, SAMPLES] = eqx.field(static=True, default=1000)
+    samples: Annotated[Integer, SAMPLES] = field(static=True, default=1000)
     look_ahead: LookAhead = LookAhead()
     position_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.2
     derivative_gain: Annotated[Real, NOT_NEGATIVE] = 1e-4
@@ -95,7 +95,7 @@ class Pursue(AbstractGuidance[PursuitState]):
     acceleration_share: Annotated[Real, NOT_NEGATIVE] = 0.1
     max_speed_mps: Annotated[Real, POSITIVE] = 12.0
     max_acceleration_mps2: Annotated[Real, POSITIVE] = 100.0
-    look: Literal["movement", "fixed", "point"] = eqx.field(static=True, default="movement")
+    look: Literal["movement", "fixed", "point"] = field(static=True, default="movement")
     yaw_rad: Real = pi / 2.0
     point_of_interest_world_m: Vec3 = Vec3(10.0, 10.0, 5.0)
     yaw_gain_per_s: Annotated[Real, NOT_NEGATIVE] = 1.0
@@ -103,13 +103,9 @@ class Pursue(AbstractGuidance[PursuitState]):
     max_yaw_rate_radps: Annotated[Real, POSITIVE] = pi / 2.0
     max_yaw_acceleration_radps2: Annotated[Real, POSITIVE] = 25.0 * pi
     acceptance_radius_m: Annotated[Real, POSITIVE] = 0.5
-    sampled: PathSamples | None = eqx.field(init=False)
+    sampled: PathSamples | None = field(init=False, default=None)
 
     def __post_init__(self) -> None:
-        """Start without the samples of the curve."""
-        self.sampled = None
-
-    def __check_init__(self) -> None:
         """Raise an error for waypoints from a file beside others, and for fewer than two."""
         if self.file is not None and self.positions_world_m:
             message = "`file`: not allowed with positions_world_m; omit one of them"
@@ -132,9 +128,7 @@ class Pursue(AbstractGuidance[PursuitState]):
         curve = self._curve()
         places = [Vec3(*place) for place in curve.waypoints_world_m.tolist()]
         check_positions(context, places, "positions_world_m" if self.file is None else "file")
-        return eqx.tree_at(
-            lambda guidance: guidance.sampled, self, curve, is_leaf=lambda x: x is None
-        )
+        return with_fields(self, sampled=curve)
 
     @override
     def end_position_world_m(self, context: BuildContext) -> Vec3:

@@ -2,10 +2,11 @@
 
 from collections.abc import Callable
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+
+from kittiwake.pytree import Module, field
 
 # inputs are clipped to this many standard deviations, the range of training
 MAX_DEVIATIONS = 10.0
@@ -16,7 +17,7 @@ ACTIVATIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-class Network(eqx.Module):
+class Network(Module):
     """Sequence of linear layers with an activation between them.
 
     Attributes:
@@ -32,8 +33,8 @@ class Network(eqx.Module):
     biases: tuple[Float[np.ndarray, " _"], ...]
     mean: Float[np.ndarray, " inputs"]
     deviation: Float[np.ndarray, " inputs"]
-    activation: str = eqx.field(static=True, default="tanh")
-    task: str = eqx.field(static=True, default="")
+    activation: str = field(static=True, default="tanh")
+    task: str = field(static=True, default="")
 
     @property
     def inputs(self) -> int:

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-import equinox as eqx
 import numpy as np
 
 from kittiwake.core.bounds import Bounds
@@ -29,6 +28,7 @@ from kittiwake.geometry.euler import EulerZYX, RotationZYX
 from kittiwake.geometry.inertia import Inertia
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.physics.mass_elements import MASS_KG, PLACE_M, MassElement, combine_masses
+from kittiwake.pytree import Module
 from kittiwake.scenario.files.xacro import expanded, uses_xacro
 from kittiwake.scenario.files.xml_elements import Element, parse_elements, read_elements
 from kittiwake.scenario.problems import shortened
@@ -40,7 +40,7 @@ INERTIA_KGM2 = Bounds(-MASS_KG.high * PLACE_M.high**2, MASS_KG.high * PLACE_M.hi
 PLACES = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
-class UrdfSource(eqx.Module):
+class UrdfSource(Module):
     """``parameters.urdf``: a file, and optionally a single link of it."""
 
     file: str

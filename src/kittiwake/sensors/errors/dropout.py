@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import PRNGKeyArray
@@ -11,13 +10,14 @@ from typing_extensions import override
 from kittiwake.core.bounds import Bounds
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.instrument import AbstractSensorError, Sample
+from kittiwake.pytree import Module
 
 # at most 1 - 1e-6: some samples must arrive
 PROBABILITY = Bounds(0.0, 1.0 - 1e-6)
 AT_LEAST_ONE = Bounds(low=1.0)
 
 
-class DropoutState(eqx.Module):
+class DropoutState(Module):
     """Last sample that arrived, a flag that one did, and a flag of a burst of losses."""
 
     last: Sample
@@ -41,7 +41,7 @@ class Dropout(AbstractSensorError[DropoutState]):
     probability: Annotated[Real, PROBABILITY]
     mean_length: Annotated[Real, AT_LEAST_ONE] | None = None
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if bursts of this length cannot lose this share of samples."""
         p, length = self.probability, self.mean_length
         if not (isinstance(p, int | float) and isinstance(length, int | float)):

@@ -2,7 +2,6 @@
 
 from typing import Annotated
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jax.lax import dynamic_index_in_dim, dynamic_update_index_in_dim
@@ -13,12 +12,13 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.core.errors import ScenarioError
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.instrument import AbstractSensorError, Sample
+from kittiwake.pytree import Module, field
 
 TOLERANCE = 1e-6
 MAX_SAMPLES = 100_000
 
 
-class LatencyState(eqx.Module):
+class LatencyState(Module):
     """Samples in transit.
 
     Attributes:
@@ -41,7 +41,7 @@ class Latency(AbstractSensorError[LatencyState]):
         delay_s: delay, a multiple of the sensor's period.
     """
 
-    delay_s: Annotated[float, POSITIVE] = eqx.field(static=True)
+    delay_s: Annotated[float, POSITIVE] = field(static=True)
 
     @override
     def check(self, measurement: type, period_s: Real) -> None:

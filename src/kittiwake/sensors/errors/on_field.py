@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import ClassVar, Generic
 
-import equinox as eqx
 import jax
 from jaxtyping import Array, ArrayLike
 from typing_extensions import override
@@ -15,6 +14,7 @@ from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.instrument import AbstractSensorError
+from kittiwake.pytree import field
 
 
 class AbstractErrorOnField(AbstractSensorError[State], Generic[State]):
@@ -30,7 +30,7 @@ class AbstractErrorOnField(AbstractSensorError[State], Generic[State]):
     of_any_kind: ClassVar[bool] = False
     advice_on_keys: ClassVar[str] = "An error is in the unit of its field and acts on all its axes."
 
-    field: str | None = eqx.field(static=True, default=None, kw_only=True)
+    field: str | None = field(static=True, default=None, kw_only=True)
 
     @override
     def check(self, measurement: type[AbstractMeasurement], period_s: Real) -> None:

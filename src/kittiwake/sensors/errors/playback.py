@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import PRNGKeyArray
@@ -16,6 +15,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.core.recording import Recording
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.interfaces.instrument import AbstractSensorError, Sample
+from kittiwake.pytree import field
 
 
 class MeasurementPlayback(AbstractSensorError[Integer]):
@@ -31,7 +31,7 @@ class MeasurementPlayback(AbstractSensorError[Integer]):
     """
 
     file: Recording
-    sensor: str = eqx.field(static=True, default="")
+    sensor: str = field(static=True, default="")
 
     @override
     def check(self, measurement: type, period_s: Real) -> None:

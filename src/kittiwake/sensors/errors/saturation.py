@@ -22,7 +22,7 @@ class Saturation(AbstractErrorOnField[tuple[()]]):
     low: Real
     high: Real
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Raise ValueError if ``low`` is not below ``high``."""
         plain = isinstance(self.low, int | float) and isinstance(self.high, int | float)
         if plain and not self.low < self.high:

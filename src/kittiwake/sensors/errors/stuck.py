@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
@@ -11,10 +10,11 @@ from typing_extensions import override
 from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.interfaces.instrument import Sample
+from kittiwake.pytree import Module
 from kittiwake.sensors.errors.on_field import AbstractErrorOnField
 
 
-class StuckState(eqx.Module):
+class StuckState(Module):
     """Values of the last sample, and the number of samples so far."""
 
     numbers: list[Array]

@@ -7,7 +7,6 @@ from math import prod
 from types import new_class
 from typing import Any, NamedTuple, get_type_hints
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float
@@ -16,6 +15,7 @@ from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # names of a measurement that is one number, or one array
 NUMBER, ARRAY = "value", "values"
@@ -133,7 +133,7 @@ def _named(value: Any) -> Mapping[str, Any]:
     """
     if isinstance(value, Mapping) and value and all(map(_is_name, value)):
         return value
-    if isinstance(value, Mapping | eqx.Module | str) or value is None:
+    if isinstance(value, Mapping | Module | str) or value is None:
         if isinstance(value, Vec3):
             return {ARRAY: value}
         shown = value if isinstance(value, Mapping | str) else f"a {type(value).__name__}"

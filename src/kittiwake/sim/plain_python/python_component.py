@@ -7,7 +7,6 @@ from math import prod
 from types import new_class
 from typing import Any, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -20,13 +19,14 @@ from kittiwake.core.errors import OwnComponentError
 from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
+from kittiwake.pytree import Module, field
 from kittiwake.sim.packing import RowPacking
 from kittiwake.sim.plain_python.host_object import HostCall, HostObject, described
 
 Tree = TypeVar("Tree")
 
 
-class HostState(eqx.Module):
+class HostState(Module):
     """State of a component that calls an object.
 
     Attributes:
@@ -76,8 +76,8 @@ class AbstractPythonComponent(AbstractComponent):
     noun: ClassVar[str]
     interface: ClassVar[str]
 
-    host: HostObject = eqx.field(static=True)
-    initial: tuple[float, ...] = eqx.field(static=True)
+    host: HostObject = field(static=True)
+    initial: tuple[float, ...] = field(static=True)
 
     @classmethod
     @abstractmethod
@@ -126,16 +126,15 @@ class AbstractPythonComponent(AbstractComponent):
         flown = True if is_flown is None else is_flown
         counts = jnp.stack([jnp.asarray(one, jnp.uint32) for one in (state.count, flown)])
         initial = np.array(self.initial)
-        # equinox creates a bound method at each access
-        host, given_of, numbers_of = self.host, self.given, self.numbers_of
+        host = self.host
 
         def on_host(counts: np.ndarray, numbers: np.ndarray) -> np.ndarray:
             number, is_flown, *seed = counts.tolist()
             if not is_flown:
                 return initial
             time_s, *given = packing.unpack(numbers)
-            call = HostCall(number, tuple(seed), time_s, given_of(*given), numbers.copy())
-            return host.call(call, initial, numbers_of)
+            call = HostCall(number, tuple(seed), time_s, self.given(*given), numbers.copy())
+            return host.call(call, initial, self.numbers_of)
 
         numbers = packing.pack(arguments, jnp.result_type(float))[0]
         counts = jnp.concatenate([counts, jnp.asarray(state.seed, jnp.uint32)])

@@ -3,7 +3,6 @@
 from dataclasses import fields
 from typing import Any, ClassVar
 
-import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
@@ -15,6 +14,7 @@ from kittiwake.core.measurements import LatestMeasurements
 from kittiwake.geometry.scalar import Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.estimator import AbstractEstimator, EstimatorInputs
+from kittiwake.pytree import Module
 from kittiwake.sim.plain_python.host_object import HostObject
 from kittiwake.sim.plain_python.python_component import (
     AbstractPythonComponent,
@@ -105,5 +105,5 @@ def _kinematics_numbers(motion: Kinematics) -> np.ndarray:
 
 
 def _flat(value: Any) -> np.ndarray:
-    leaves = jax.tree.leaves(value) if isinstance(value, eqx.Module) else value
+    leaves = jax.tree.leaves(value) if isinstance(value, Module) else value
     return np.asarray(leaves, float).ravel()

@@ -2,7 +2,6 @@
 
 from typing import Any, ClassVar
 
-import equinox as eqx
 import numpy as np
 from jaxtyping import Array, PRNGKeyArray
 from typing_extensions import override
@@ -12,6 +11,7 @@ from kittiwake.core.measurements import AbstractMeasurement
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.interfaces.dynamics import AbstractDynamics
 from kittiwake.interfaces.sensor import AbstractSensor, SensorInputs
+from kittiwake.pytree import Module, field
 from kittiwake.sim.plain_python.host_object import HostObject
 from kittiwake.sim.plain_python.measurement_form import ALLOWED, MeasurementForm
 from kittiwake.sim.plain_python.python_component import (
@@ -26,7 +26,7 @@ from kittiwake.sim.plain_python.python_component import (
 MEASURES = "measures"
 
 
-class PythonSensorState(eqx.Module):
+class PythonSensorState(Module):
     """State of a sensor in plain Python; ``fresh`` is false if ``update`` returned None."""
 
     host: HostState
@@ -39,7 +39,7 @@ class PythonSensor(AbstractPythonComponent, AbstractSensor):
     noun: ClassVar[str] = "a sensor"
     interface: ClassVar[str] = "AbstractSensor"
 
-    form: MeasurementForm = eqx.field(static=True)
+    form: MeasurementForm = field(static=True)
 
     @classmethod
     @override

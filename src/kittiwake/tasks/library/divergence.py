@@ -11,14 +11,14 @@ k-nearest-neighbor distances, IEEE Trans. Inf. Theory 55(5), equation 5 with d =
 resolution is added to both distances, so that equal samples, as in clean air, are not singular.
 """
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from kittiwake.geometry.scalar import Integer, Real
+from kittiwake.pytree import Module
 
 
-class SampleSet(eqx.Module):
+class SampleSet(Module):
     """True and reported samples of several numbers over time, in blocks of equal length.
 
     Attributes:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from math import pi
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -25,6 +24,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import VELOCITY_BOUNDS
 from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
@@ -40,7 +40,7 @@ DISTANCE_MARGIN_M, SPEED_MARGIN_MPS = 0.4, 0.6
 FAN_RAD = pi / 2
 
 
-class FollowSurfaceObservation(eqx.Module):
+class FollowSurfaceObservation(Module):
     """Ranges below the drone, its estimated velocity, and the desired distance.
 
     Attributes:

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from math import pi
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
@@ -26,6 +25,7 @@ from kittiwake.core.bounds import NOT_NEGATIVE, POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import offsets_to, other_agents, rows
@@ -40,7 +40,7 @@ POSITION_SHARE, VELOCITY_SHARE = 0.8, 0.2
 GAIN_PER_S, MAX_APPROACH_MPS, AVOID_M, AVOID_MPS = 1.5, 0.8, 1.1, 2.5
 
 
-class FormationObservation(eqx.Module):
+class FormationObservation(Module):
     """Estimated motion of an agent and the others relative to the formation.
 
     Attributes:

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from math import pi
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
@@ -24,6 +23,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import rows
@@ -39,7 +39,7 @@ NEAR_M, NEAR_PER_S, ARRIVED = 0.4, 2.0, 10.0
 LOOK_AHEAD_M, SPEED_MPS, AVOID_M = 3.0, 1.2, 1.0
 
 
-class HallwayObservation(eqx.Module):
+class HallwayObservation(Module):
     """Ranges around the drone, and its estimated velocity.
 
     Attributes:

@@ -6,7 +6,6 @@ The reward is that of TaskKeepVel (QRSim, 2013): ``r = -(effort + |v - v_w|^2) d
 
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax.numpy as jnp
 from typing_extensions import override
 
@@ -14,6 +13,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import (
     RATE_BOUNDS,
@@ -34,7 +34,7 @@ from kittiwake.tasks.rewards import square
 from kittiwake.tasks.task import AbstractTask, Agent, Conditions, TaskScene
 
 
-class VelocityObservation(eqx.Module):
+class VelocityObservation(Module):
     """Motion and velocity error of a vehicle, in body axes.
 
     Attributes:

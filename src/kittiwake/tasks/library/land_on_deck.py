@@ -14,7 +14,6 @@ episode. It is lost below a height of ``wet_m`` over the water.
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Float, PRNGKeyArray
 from typing_extensions import override
@@ -25,6 +24,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import UNIT_BOUNDS, VELOCITY_BOUNDS
 from kittiwake.tasks.library.velocities import velocity_action, velocity_mapping
@@ -44,7 +44,7 @@ VELOCITY_MAPPING = velocity_mapping(LIMIT_MPS)
 PRESS_M, ON_DECK_M = 0.01, 0.3
 
 
-class LandOnDeckObservation(eqx.Module):
+class LandOnDeckObservation(Module):
     """Observation of the deck, by the beacon and the drone's own estimate.
 
     Attributes:

@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-import equinox as eqx
 import jax.numpy as jnp
 
 from kittiwake.core.bounds import Bounds
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 POSITION_BOUNDS = Bounds(-1000.0, 1000.0)
 VELOCITY_BOUNDS = Bounds(-50.0, 50.0)
@@ -16,7 +16,7 @@ RATE_BOUNDS = Bounds(-50.0, 50.0)
 UNIT_BOUNDS = Bounds(-1.0, 1.0)
 
 
-class RelativeMotion(eqx.Module):
+class RelativeMotion(Module):
     """Motion relative to a place and a heading, in body axes.
 
     Attributes:
@@ -46,7 +46,7 @@ def relative_motion(position_world_m: Vec3, yaw_rad: Real, motion: Kinematics) -
     )
 
 
-class WorldMotion(eqx.Module):
+class WorldMotion(Module):
     """Motion in world axes, as observed by agents that command velocities.
 
     Attributes:

@@ -15,7 +15,6 @@ the last gate. A drone that touches a pillar is lost.
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, PRNGKeyArray
@@ -28,6 +27,7 @@ from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module
 from kittiwake.tasks.action_mapping import ActionMapping, Span
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, UNIT_BOUNDS, VELOCITY_BOUNDS
 from kittiwake.tasks.library.other_agents import rows
@@ -50,7 +50,7 @@ ACCELERATIONS = ActionMapping(
 SPEED_MPS, STIFFNESS_PER_S, AVOID_M, AVOID_MPS = 2.0, 3.0, 1.5, 1.5
 
 
-class ObstacleRaceObservation(eqx.Module):
+class ObstacleRaceObservation(Module):
     """Next two gates, estimated motion of the drone, and ranges around it.
 
     Attributes:

@@ -12,13 +12,13 @@ them is unknown. The prior odds of no person in a cell are about ``exp(8)`` to o
 
 from dataclasses import replace
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Integer, Real
+from kittiwake.pytree import Module
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.sensors.ranging_pose import mounted_pose
 from kittiwake.tasks.library.other_agents import rows
@@ -55,7 +55,7 @@ STOP_HEIGHT_M, STOP_WITHIN_M, STOP_BELOW_M, STOP_S, STOPS = 3.0, 2.0, 4.2, 2.5, 
 GAIN_PER_S, SINK_GAIN_PER_S = 0.45, 0.7
 
 
-class SearchBeliefs(eqx.Module):
+class SearchBeliefs(Module):
     """Beliefs of searchers from their estimates and images.
 
     Attributes:

@@ -24,7 +24,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -36,6 +35,7 @@ from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.sensors.plume_sensor import ConcentrationMeasurement
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.divergence import SampleSet
@@ -103,7 +103,7 @@ class PlumeObservation(WorldMotion):
     wind_world_mps: Annotated[Vec3, VELOCITY_BOUNDS]
 
 
-class Findings(eqx.Module):
+class Findings(Module):
     """Reference locations of an episode, reported concentrations, and the built-in policy's memory.
 
     Attributes:
@@ -138,12 +138,12 @@ class AbstractPlumeTask(AbstractTask[Findings]):
     """
 
     rate_hz: Annotated[Real, POSITIVE] = 1.0
-    locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=100)
+    locations: Annotated[int, LOCATIONS] = field(static=True, default=100)
     most: Annotated[Real, POSITIVE] = 2.0
-    window: Annotated[int, STEPS] = eqx.field(static=True, default=0)
+    window: Annotated[int, STEPS] = field(static=True, default=0)
     resolution: Annotated[Real, POSITIVE] = 1e-4
     # True to keep the beliefs of sources that the built-in policy needs
-    has_beliefs: bool = eqx.field(static=True, default=False)
+    has_beliefs: bool = field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     conditions: ClassVar[Conditions] = {
@@ -435,7 +435,7 @@ class AbstractPuffTask(AbstractPlumeTask):
     """Base class of tasks with puffs."""
 
     most: Annotated[Real, POSITIVE] = 1.0
-    window: Annotated[int, STEPS] = eqx.field(static=True, default=100)
+    window: Annotated[int, STEPS] = field(static=True, default=100)
 
     emissions: ClassVar[Emissions | None] = PUFFS
 
@@ -443,7 +443,7 @@ class AbstractPuffTask(AbstractPlumeTask):
 class PlumePuff(AbstractPuffTask):
     """One source of puffs."""
 
-    locations: Annotated[int, LOCATIONS] = eqx.field(static=True, default=25)
+    locations: Annotated[int, LOCATIONS] = field(static=True, default=25)
 
     scenario: ClassVar[str] = "plume-puff"
 

@@ -19,7 +19,6 @@ from dataclasses import replace
 from math import log, sqrt
 from typing import NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -27,6 +26,7 @@ from jaxtyping import Array, Bool, Float, PRNGKeyArray
 from kittiwake.core.keys import seed_key
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module
 
 # largest number of tubes, and lowest number of locations in a tube
 SOURCES, LEAST_LOCATIONS = 5, 6
@@ -64,7 +64,7 @@ STEADY = Emissions(MEAN_AMOUNT, (AMOUNTS[1] - AMOUNTS[0]) / sqrt(12.0), 0.0)
 PUFFS = Emissions(MEAN_AMOUNT / INTERVAL_S / 2.0**1.5, 0.02, 2.0)
 
 
-class SourceBeliefs(eqx.Module):
+class SourceBeliefs(Module):
     """Particle filter of the source of each tube.
 
     Attributes:

@@ -12,7 +12,6 @@ from abc import abstractmethod
 from collections.abc import Callable
 from math import log, pi, sqrt
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -24,6 +23,7 @@ from kittiwake.environment.plumes.gaussian import GaussianCloud
 from kittiwake.environment.plumes.puffs import PuffCloud
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import Module, field
 from kittiwake.tasks.library.other_agents import rows
 from kittiwake.world.plume import AbstractCloud
 from kittiwake.world.world import FlightArea
@@ -39,7 +39,7 @@ Each = Float[Array, "sources"]
 Corner = Float[Array, "3"]
 
 
-class AbstractPlumeRegion(eqx.Module):
+class AbstractPlumeRegion(Module):
     """Support of a plume, in which it can be detected."""
 
     @abstractmethod
@@ -94,7 +94,7 @@ class WindborneRegion(AbstractPlumeRegion):
     sources_world_m: Float[Array, "sources 3"]
     source_exists: Bool[Array, " sources"]
     wind: Downwind
-    volume: Callable[[Each], Each] = eqx.field(static=True)
+    volume: Callable[[Each], Each] = field(static=True)
     widest_m2: Real
 
     @override

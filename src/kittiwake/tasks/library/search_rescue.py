@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, ClassVar
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, PRNGKeyArray
@@ -23,6 +22,7 @@ from kittiwake.geometry.scalar import Integer, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.required_sensors import RequiredSensor
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.sensors.person_camera import PersonCamera, PersonsMeasurement
 from kittiwake.tasks.action_mapping import ActionMapping
 from kittiwake.tasks.library.motion import POSITION_BOUNDS, UNIT_BOUNDS, WorldMotion
@@ -60,7 +60,7 @@ class SearchObservation(WorldMotion):
     offsets_to_teammates_world_m: Annotated[Float[Array, "other_agents 3"], POSITION_BOUNDS]
 
 
-class SearchProgress(eqx.Module):
+class SearchProgress(Module):
     """Persons found in an episode, and the built-in policy's beliefs.
 
     Attributes:
@@ -101,7 +101,7 @@ class AbstractSearchRescue(AbstractTask[SearchProgress]):
     slower_than_mps: Annotated[Real, POSITIVE] = 0.1
     cost_of_a_step: Annotated[Real, NOT_NEGATIVE] = 0.005
     # True to keep the beliefs that the built-in policy needs
-    has_beliefs: bool = eqx.field(static=True, default=False)
+    has_beliefs: bool = field(static=True, default=False)
 
     agents: ClassVar[str] = "pelican"
     requirements: ClassVar[Requirements] = Requirements(

@@ -14,7 +14,6 @@ that leaves ``world.area`` is lost.
 from collections.abc import Sequence
 from typing import Annotated, ClassVar, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -28,6 +27,7 @@ from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import Module, field
 from kittiwake.tasks.action_mapping import ActionMapping, Span
 from kittiwake.tasks.library.motion import (
     POSITION_BOUNDS,
@@ -45,7 +45,7 @@ LOOKS_AHEAD, LOOKS_ASIDE = (-1, 0, 1, 2, 3), (-2, -1, 0, 1, 2)
 BLOCKS = 4
 
 
-class SurveyCoverageObservation(eqx.Module):
+class SurveyCoverageObservation(Module):
     """Estimated motion of a vessel, and the coverage of the area.
 
     Attributes:
@@ -85,7 +85,7 @@ class SurveyCoverage(AbstractTask[Coverage]):
 
     rate_hz: Annotated[Real, POSITIVE] = 4.0
     corner_world_m: Vec3 = Vec3(-8.0, -8.0, 0.0)
-    cells: tuple[int, int] = eqx.field(static=True, default=(8, 8))
+    cells: tuple[int, int] = field(static=True, default=(8, 8))
     cell_m: Annotated[Real, POSITIVE] = 2.0
     swath_m: Annotated[Real, POSITIVE] = 1.5
 
@@ -98,7 +98,7 @@ class SurveyCoverage(AbstractTask[Coverage]):
         "two": {"vehicles.strider.count": 2, "vehicles.strider.spacing_m": [4, 0, 0]},
     }
 
-    def __check_init__(self) -> None:
+    def __post_init__(self) -> None:
         """Check that the area consists of whole blocks."""
         if any(count < BLOCKS or count % BLOCKS for count in self.cells):
             message = f"cells: got {self.cells}; must be multiples of {BLOCKS}"
