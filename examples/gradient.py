@@ -1,12 +1,11 @@
 """Tune a controller by the gradient of a flight.
 
-Parameters are leaves of ``simulation.fleet``. A gain is replaced with ``equinox.tree_at``, and JAX
+Parameters are leaves of ``simulation.fleet``. A gain is replaced with ``kw.tree_at``, and JAX
 differentiates the final position through every step of the flight.
 """
 
 from typing import Any
 
-import equinox as eqx
 import jax
 
 import kittiwake as kw
@@ -34,7 +33,7 @@ def gain_of(fleet: Any) -> Any:
 @jax.value_and_grad
 def squared_miss_m2(gain_per_s: float) -> Any:
     """Return the squared distance from the goal after four seconds."""
-    fleet = eqx.tree_at(gain_of, simulation.fleet, gain_per_s)
+    fleet = kw.tree_at(gain_of, simulation.fleet, gain_per_s)
     _, flown = fleet.rollout(
         fleet.init(kw.seed_key(0)), steps, lambda groups: groups[0].truth.position_world_m
     )

@@ -45,7 +45,7 @@ TITLES = {
     "interfaces": ("interfaces", "Interfaces of components"),
 }
 # the part under whose title names of another part are listed
-MERGED = {"adapters": "tasks"}
+MERGED = {"adapters": "tasks", "pytree": "core"}
 COMPONENT_OPTIONS = "\n    options:\n      members: false\n      heading_level: 3\n"
 
 

@@ -70,6 +70,8 @@ if TYPE_CHECKING:
     from kittiwake.interfaces.estimator import AbstractEstimator as AbstractEstimator
     from kittiwake.interfaces.guidance import AbstractGuidance as AbstractGuidance
     from kittiwake.interfaces.sensor import AbstractSensor as AbstractSensor
+    from kittiwake.pytree import Module as Module
+    from kittiwake.pytree import tree_at as tree_at
     from kittiwake.runtime.comparison_flights import compare as compare
     from kittiwake.runtime.identification.identify import identify as identify
     from kittiwake.runtime.loading import load as load
@@ -106,6 +108,7 @@ _MODULES = {
     "LinearModel": "kittiwake.analysis.linear_model",
     "Log": "kittiwake.analysis.log",
     "ModeCommand": "kittiwake.core.commands",
+    "Module": "kittiwake.pytree",
     "MotorsOff": "kittiwake.core.commands",
     "Observation": "kittiwake.runtime.observation",
     "PositionYaw": "kittiwake.core.commands",
@@ -142,6 +145,7 @@ _MODULES = {
     "seed_key": "kittiwake.core.keys",
     "sweep": "kittiwake.runtime.sweeps.sweep",
     "sweep_logs": "kittiwake.runtime.sweeps.sweep",
+    "tree_at": "kittiwake.pytree",
     "trim": "kittiwake.analysis.trim",
     "tune": "kittiwake.runtime.tuning.tune",
 }
@@ -187,6 +191,7 @@ __all__ = [
     "LinearModel",
     "Log",
     "ModeCommand",
+    "Module",
     "MotorsOff",
     "Observation",
     "PositionYaw",
@@ -237,6 +242,7 @@ __all__ = [
     "sweep",
     "sweep_logs",
     "tasks",
+    "tree_at",
     "trim",
     "tune",
     "vehicles",

@@ -2,7 +2,7 @@
 
 import dataclasses
 from abc import ABCMeta
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from inspect import get_annotations
 from typing import Annotated, Any, TypeAlias, TypeVar, dataclass_transform, get_origin
@@ -28,7 +28,7 @@ def field(*, static: bool = False, **options: Any) -> Any:
         static: True for a field that belongs to the pytree's structure and not to its children.
             JAX compiles once for each of its values, which must be hashable.
         options: arguments of ``dataclasses.field``. A field with ``init=False`` needs a default
-            and is set by ``with_fields``.
+            and is set by ``with_prepared``.
     """
     return dataclasses.field(metadata={_STATIC: static}, **options)
 
@@ -70,11 +70,27 @@ class Module(metaclass=ABCMeta):  # noqa: B024 (subclasses may have abstract met
 dataclasses.dataclass(frozen=True, eq=False, repr=False)(Module)
 
 
-def with_fields(module: M, **values: Any) -> M:
+def with_prepared(module: M, **values: Any) -> M:
     """Return a copy with other values of fields, also of those that are no arguments."""
     changed = copy(module)
     changed.__dict__.update(values)
     return changed
+
+
+def tree_at(where: Callable[[T], Any], tree: T, value: Any) -> T:
+    """Return a pytree with another leaf or subtree: ``tree_at(lambda s: s.tick, state, 3)``.
+
+    Args:
+        where: function that returns the leaf or the subtree to replace. It gets a tree of the
+            same structure, whose leaves are numbers of leaves.
+        tree: the pytree.
+        value: the leaf or subtree in its place, with as many leaves.
+    """
+    leaves, structure = jax.tree.flatten(tree)
+    numbers = jax.tree.leaves(where(structure.unflatten(range(len(leaves)))))
+    for number, leaf in zip(numbers, jax.tree.leaves(value), strict=True):
+        leaves[number] = leaf
+    return structure.unflatten(leaves)
 
 
 def trees_equal(one: Any, other: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Fast copies of frozen records, and fast access to the fields of many of them."""
+"""Fast copies of frozen records."""
 
 import gc
 from collections import deque
@@ -51,7 +51,9 @@ def with_fields(records: Sequence[Record], **columns: Sequence[ArrayTree]) -> li
     with _paused_collection():
         copies = [object.__new__(kind) for _ in records]
         for name in fields:
-            values = columns[name] if name in columns else field_values(records, name)
+            values = (
+                columns[name] if name in columns else [getattr(record, name) for record in records]
+            )
             deque(map(object.__setattr__, copies, repeat(name, len(copies)), values), maxlen=0)
     return copies
 
@@ -66,11 +68,6 @@ def _paused_collection() -> Generator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def field_values(records: Iterable[Module], field: str) -> list[Any]:
-    """Return a field of each record, without the slow access to attributes of Equinox."""
-    return [*map(object.__getattribute__, records, repeat(field))]
 
 
 def distinct(objects: Iterable[Any]) -> dict[int, Any]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from kittiwake.core.copies import distinct, field_values
+from kittiwake.core.copies import distinct
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.guidance import AbstractGuidance
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -221,5 +221,5 @@ class _Builder:
 
 def _guidances(vehicles: Mapping[str, AssembledVehicle]) -> list[AbstractGuidance]:
     """Return the guidance of all vehicles, each shared one once."""
-    parts = distinct(field_values(vehicles.values(), "guidance"))
+    parts = distinct(vehicle.guidance for vehicle in vehicles.values())
     return [part.component for part in parts.values()]

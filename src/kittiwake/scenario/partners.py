@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.copies import distinct, field_values
+from kittiwake.core.copies import distinct
 from kittiwake.core.errors import did_you_mean
 from kittiwake.interfaces.instrument import Instrument
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -28,7 +28,7 @@ def partners(
         own_names = built_vehicle_names(name, entry, vehicles)
         path = ("vehicles", name, "partner")
         if entry.partner is None:
-            sensors = distinct(field_values([vehicles[own] for own in own_names], "sensors"))
+            sensors = distinct(vehicles[own].sensors for own in own_names)
             if any(map(_requires_partner, sensors.values())):
                 problems.add(path, "is missing; write the vehicle whose deck the sensors observe")
             continue

@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from kittiwake.contact.deck import Deck
-from kittiwake.core.copies import distinct, field_values, replicate_with
+from kittiwake.core.copies import distinct, replicate_with
 from kittiwake.core.kinematics import Start
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
@@ -90,17 +90,17 @@ def _of_dynamics(
     vehicles: Mapping[str, AssembledVehicle], quantity: Callable[[AbstractDynamics], Quantity]
 ) -> dict[str, Quantity]:
     """Return a quantity of each vehicle's dynamics, computed once for each shared object."""
-    every = field_values(vehicles.values(), "dynamics")
+    every = [vehicle.dynamics for vehicle in vehicles.values()]
     known = {key: quantity(one) for key, one in distinct(every).items()}
     return {name: known[id(one)] for name, one in zip(vehicles, every, strict=True)}
 
 
 def _positions(vehicles: Mapping[str, AssembledVehicle]) -> list[Vec3]:
-    return field_values(field_values(vehicles.values(), "start"), "position_world_m")
+    return [vehicle.start.position_world_m for vehicle in vehicles.values()]
 
 
 def _position_rows(positions_m: Sequence[Vec3]) -> Places:
-    columns = [field_values(positions_m, axis) for axis in "xyz"]
+    columns = [[getattr(place, axis) for place in positions_m] for axis in "xyz"]
     return np.array(columns, float).T.reshape(-1, 3)
 
 

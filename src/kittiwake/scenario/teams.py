@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from kittiwake.core.copies import distinct, field_values
+from kittiwake.core.copies import distinct
 from kittiwake.core.errors import did_you_mean
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.scenario.partners import built_vehicle_names
@@ -39,7 +39,7 @@ def _wrong_leader(
 ) -> str | None:
     """Return the mistake in the leader of an entry, or about a missing leader."""
     if leader is None:
-        guidances = distinct(field_values([vehicles[own] for own in own_names], "guidance"))
+        guidances = distinct(vehicles[own].guidance for own in own_names)
         required = any(part.component.requires_leader for part in guidances.values())
         return "is missing; write the name of the vehicle to follow" if required else None
     if leader == name or leader in own_names:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.copies import distinct, field_values, with_fields
+from kittiwake.core.copies import distinct, with_fields
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 from kittiwake.interfaces.build_context import BuildContext, depends_on_start
 from kittiwake.interfaces.estimator import AbstractEstimator
@@ -83,7 +83,7 @@ class VehiclePreparation:
         with self.problems.collecting((*self.path, *key)):
             if not depends_on_start(part.component):
                 return [_prepared(part, common)] * len(vehicles)
-            starts = field_values(vehicles, "start")
+            starts = [vehicle.start for vehicle in vehicles]
             return [_prepared(part, common._replace(start=start)) for start in starts]
         return []
 

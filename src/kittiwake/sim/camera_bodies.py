@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from kittiwake.core.component import Scheduled
-from kittiwake.core.copies import distinct, field_values
+from kittiwake.core.copies import distinct
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.geometry.scalar import Integer
@@ -29,7 +29,7 @@ def build_renderer(
     Raises:
         ScenarioError: if a sensor requires images and ``rendering`` is None.
     """
-    sensors = field_values(vehicles.values(), "sensors")
+    sensors = [vehicle.sensors for vehicle in vehicles.values()]
     users = {key for key, own in distinct(sensors).items() if _uses_images(own)}
     if not users:
         return None

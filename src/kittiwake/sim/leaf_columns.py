@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import ArrayLike
 
 from kittiwake.core.arrays import ArrayTree
-from kittiwake.core.copies import distinct, field_values
+from kittiwake.core.copies import distinct
 from kittiwake.pytree import Module
 
 Nodes: TypeAlias = Sequence[Any]
@@ -77,8 +77,8 @@ def _structures(trees: Nodes) -> Sequence[Hashable]:
     """Return what describes the structure of each tree."""
     if len(trees) > 1 and len({*map(type, trees)}) == 1 and isinstance(trees[0], Module):
         static, dynamic = _field_names(trees[0])
-        described = [field_values(trees, name) for name in static]
-        described += [structure_codes(field_values(trees, name)) for name in dynamic]
+        described = [[getattr(tree, name) for tree in trees] for name in static]
+        described += [structure_codes([getattr(tree, name) for tree in trees]) for name in dynamic]
         varying = [column for column in described if len({*column}) > 1]
         return [*zip(*varying, strict=True)] if varying else [()] * len(trees)
     flattened = map(jax.tree.flatten, trees)
@@ -88,7 +88,7 @@ def _structures(trees: Nodes) -> Sequence[Hashable]:
 def _parts(trees: Nodes) -> list[Nodes]:
     """Return each direct part of trees of equal structure."""
     if isinstance(trees[0], Module):
-        return [field_values(trees, name) for name in _field_names(trees[0])[1]]
+        return [[getattr(tree, name) for tree in trees] for name in _field_names(trees[0])[1]]
     parts = [
         jax.tree.leaves(tree, is_leaf=lambda node, own=tree: node is not own) for tree in trees
     ]
