@@ -28,7 +28,7 @@ def field(*, static: bool = False, **options: Any) -> Any:
         static: True for a field that belongs to the pytree's structure and not to its children.
             JAX compiles once for each of its values, which must be hashable.
         options: arguments of ``dataclasses.field``. A field with ``init=False`` needs a default
-            and is set by ``with_prepared``.
+            and is set by ``replace_unchecked``.
     """
     return dataclasses.field(metadata={_STATIC: static}, **options)
 
@@ -70,8 +70,11 @@ class Module(metaclass=ABCMeta):  # noqa: B024 (subclasses may have abstract met
 dataclasses.dataclass(frozen=True, eq=False, repr=False)(Module)
 
 
-def with_prepared(module: M, **values: Any) -> M:
-    """Return a copy with other values of fields, also of those that are no arguments."""
+def replace_unchecked(module: M, **values: Any) -> M:
+    """Return a copy with other values of fields, as ``dataclasses.replace`` but without checks.
+
+    It also takes fields that are no arguments, and values of a batch, whose types are others.
+    """
     changed = copy(module)
     changed.__dict__.update(values)
     return changed

@@ -1,14 +1,12 @@
 """State reports that vehicles broadcast, and the neighbor table that a vehicle receives."""
 
-from dataclasses import replace
-
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Int, UInt32
 
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.pytree import Module
+from kittiwake.pytree import Module, replace_unchecked
 
 
 class StateReport(Module):
@@ -31,7 +29,7 @@ class StateReport(Module):
     def after(self, time_s: Real) -> "StateReport":
         """Return the report extrapolated by a time at constant velocity."""
         place = self.position_world_m + self.velocity_world_mps * time_s
-        return replace(self, position_world_m=place)
+        return replace_unchecked(self, position_world_m=place)
 
 
 class Roster(Module):
@@ -94,10 +92,10 @@ class NeighborTable(Module):
             elapsed_s = jnp.where(neighbor.received, time_s, 0.0)
             position = neighbor.position_world_m + neighbor.velocity_world_mps * elapsed_s
             age_s = neighbor.age_s + elapsed_s
-            return replace(neighbor, position_world_m=position, age_s=age_s)
+            return replace_unchecked(neighbor, position_world_m=position, age_s=age_s)
 
         entries = jax.vmap(extrapolate)(self.entries)
-        return replace(self, entries=entries, leader=extrapolate(self.leader))
+        return replace_unchecked(self, entries=entries, leader=extrapolate(self.leader))
 
     def within(self, center_world_m: Vec3, radius_m: Real) -> "NeighborTable":
         """Return the table without neighbors outside of a sphere; the leader is kept."""
@@ -107,4 +105,4 @@ class NeighborTable(Module):
             return neighbor.received & (offset.dot(offset) < jnp.square(radius_m))
 
         inside = jax.vmap(is_inside)(self.entries)
-        return replace(self, entries=replace(self.entries, received=inside))
+        return replace_unchecked(self, entries=replace_unchecked(self.entries, received=inside))

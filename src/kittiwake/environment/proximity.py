@@ -1,6 +1,5 @@
 """Distances between vehicles."""
 
-from dataclasses import replace
 from typing import Annotated
 
 import jax
@@ -11,6 +10,7 @@ from kittiwake.core.bounds import POSITIVE
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
+from kittiwake.pytree import replace_unchecked
 from kittiwake.world.environment import AbstractInteraction
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Surroundings
@@ -38,7 +38,7 @@ class Proximity(AbstractInteraction):
         other = jax.tree.map(lambda leaf: leaf[near.indices[:, 0]], position)
         distance_m = jax.vmap(_distance_m)(position, other)
         nearest_m = jnp.where(near.found[:, 0], distance_m, jnp.inf)
-        return replace(surroundings, nearest_vehicle_m=nearest_m)
+        return replace_unchecked(surroundings, nearest_vehicle_m=nearest_m)
 
 
 def _distance_m(one: Vec3, other: Vec3) -> Real:

@@ -12,7 +12,7 @@ from kittiwake.contact.engine import ContactMotion
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.dynamics import AbstractDynamics
-from kittiwake.pytree import Module
+from kittiwake.pytree import Module, replace_unchecked
 from kittiwake.runtime.program import Program
 from kittiwake.sim.state import FleetState
 
@@ -38,7 +38,7 @@ def with_impulse(
             before,
             after,
         )
-        return state.with_group(group_index, replace(own, dynamics=pushed))
+        return state.with_group(group_index, replace_unchecked(own, dynamics=pushed))
 
 
 def _pushed(dynamics: AbstractDynamics, state: Module, impulse_world_ns: Vec3) -> Module:

@@ -14,6 +14,7 @@ from kittiwake.core.kinematics import Kinematics, Start
 from kittiwake.core.units import stored_name
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import replace_unchecked
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.state_transfer import with_index_replaced
 from kittiwake.scenario.definition import as_plain
@@ -115,7 +116,7 @@ def placed(
         assert program.fits(elsewhere), "a start is no structure"
         initial = program.functions.init(numbers_of(elsewhere), seed_key(seed)).groups[group_index]
         own = state.groups[group_index]
-        fresh = replace(initial, guidance=own.guidance, streams=own.streams)
+        fresh = replace_unchecked(initial, guidance=own.guidance, streams=own.streams)
         return state.with_group(group_index, with_index_replaced(own, fresh, index))
 
 
@@ -134,6 +135,6 @@ def with_start(fleet: Fleet, group_index: int, index: int, start: Start) -> Flee
         start = with_index_replaced(before, new, index)
     else:
         start = jax.tree.map(float, start)
-    started = replace(group, vehicle=replace(group.vehicle, start=start))
+    started = replace_unchecked(group, vehicle=replace_unchecked(group.vehicle, start=start))
     groups = (*fleet.groups[:group_index], started, *fleet.groups[group_index + 1 :])
-    return replace(fleet, groups=groups)
+    return replace_unchecked(fleet, groups=groups)

@@ -214,7 +214,9 @@ def _cascade(
         for one in written_controllers(entry)
         if with_own or not isinstance(one, OwnComponent)
     }
-    first = {_title(one): one for one in [*chosen, *([default] if with_default else [])]}
+    first = {_title(one): one for one in chosen}
+    if with_default:
+        first.setdefault(_title(default), default)
     kept = {title: own.pop(title, one) for title, one in first.items()}
     # a name alone stands for them
     given = [one if not isinstance(one, str) else kept[title] for title, one in first.items()]

@@ -1,13 +1,13 @@
 """Changes of what guides one vehicle of a flying fleet."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import jax
 import jax.numpy as jnp
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.interfaces.guidance import AbstractGuidance
+from kittiwake.pytree import replace_unchecked
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.state import FleetState
 
@@ -50,4 +50,6 @@ def _with_guidance(
     one = jax.tree.map(lambda leaf: leaf[index], states)
     changed = change(guidance, one)
     states = jax.tree.map(lambda leaf, new: jnp.asarray(leaf).at[index].set(new), states, changed)
-    return state.with_group(group_index, replace(own, guidance=replace(own.guidance, state=states)))
+    return state.with_group(
+        group_index, replace_unchecked(own, guidance=replace_unchecked(own.guidance, state=states))
+    )

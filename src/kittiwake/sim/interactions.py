@@ -1,7 +1,6 @@
 """Surroundings of a fleet's vehicles: the world, decks, and the other vehicles."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 
 import jax
@@ -16,6 +15,7 @@ from kittiwake.geometry.quaternion import Quaternion
 from kittiwake.geometry.scalar import Flag, Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.vehicle import AssembledVehicle
+from kittiwake.pytree import replace_unchecked
 from kittiwake.sim.group import Group
 from kittiwake.world.interaction_input import InteractionInput
 from kittiwake.world.surroundings import Surroundings
@@ -109,7 +109,7 @@ def _with_partner_decks(
 
 
 def _with_partner(around: Surroundings, deck: DeckState) -> Surroundings:
-    return replace(around, partner=deck)
+    return replace_unchecked(around, partner=deck)
 
 
 def surface_near(group: Group, truth: Kinematics, around: Surroundings, dt_s: Real) -> Flag:
@@ -134,7 +134,7 @@ def _decks(
         return None
     decks = _concatenate(found)
     surface_ids = FIRST_DECK + jnp.arange(jnp.size(decks.length_m), dtype=jnp.int32)
-    return replace(decks, surface_id=surface_ids)
+    return replace_unchecked(decks, surface_id=surface_ids)
 
 
 def _own_decks(world: WorldModel, groups: Sequence[Group]) -> list[jax.Array]:
@@ -173,7 +173,7 @@ def _with_near_decks(
     position = truth.position_world_m
     # a rectangle of negative length is infinitely far away and covers nothing
     length_m = jnp.where(jnp.arange(jnp.size(decks.length_m)) == own, -jnp.inf, decks.length_m)
-    decks = replace(decks, length_m=length_m)
+    decks = replace_unchecked(decks, length_m=length_m)
     distances = jax.vmap(lambda deck: deck.distance2_m2(position))(decks)
     _, nearest = jax.lax.top_k(-distances, min(jnp.size(distances), DECKS_NEAR))
     near = tuple(jax.tree.map(lambda leaf, i=i: leaf[i], decks) for i in nearest)

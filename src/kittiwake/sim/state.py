@@ -1,7 +1,5 @@
 """States of vehicles and fleets, and the snapshot of a step that is logged."""
 
-from dataclasses import replace
-
 from jaxtyping import PRNGKeyArray
 
 from kittiwake.contact.ground_contact import GroundContact
@@ -12,7 +10,7 @@ from kittiwake.core.neighbors import StateReport
 from kittiwake.geometry.scalar import Flag, Integer, Real
 from kittiwake.interfaces.estimator import Uncertainty
 from kittiwake.interfaces.instrument import Sample
-from kittiwake.pytree import Module, field
+from kittiwake.pytree import Module, field, replace_unchecked
 from kittiwake.sim.schedule import ScheduledState
 from kittiwake.world.surroundings import Surroundings
 
@@ -74,7 +72,9 @@ class FleetState(Module):
 
     def with_group(self, index: int, group: VehicleState) -> "FleetState":
         """Return the state with another state of the vehicles of a group."""
-        return replace(self, groups=(*self.groups[:index], group, *self.groups[index + 1 :]))
+        return replace_unchecked(
+            self, groups=(*self.groups[:index], group, *self.groups[index + 1 :])
+        )
 
 
 class Snapshot(Module):

@@ -1,7 +1,6 @@
 """Teams of vehicles, and the neighbor tables that they receive by radio."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple, overload
 
 import jax
@@ -14,6 +13,7 @@ from kittiwake.core.keys import fold_in_name
 from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.core.streams import Stream
+from kittiwake.pytree import replace_unchecked
 from kittiwake.sim.group import Group, name_hash
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import VehicleState
@@ -127,7 +127,7 @@ def advance(
 
 def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Surroundings:
     """Return surroundings that contain the neighbor tables."""
-    return replace(around, neighbors=neighbors)
+    return replace_unchecked(around, neighbors=neighbors)
 
 
 def _integers(numbers: ArrayLike) -> Int[Array, " _"]:

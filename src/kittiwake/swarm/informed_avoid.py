@@ -31,7 +31,7 @@ from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.behavior import AbstractBehavior
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
-from kittiwake.pytree import Module, field, with_prepared
+from kittiwake.pytree import Module, field, replace_unchecked
 from kittiwake.swarm.teammates import sum_over_neighbors
 from kittiwake.world.ray import AbstractObstacle, nearest_obstacle
 
@@ -76,7 +76,7 @@ class InformedAvoid(AbstractBehavior):
     def prepare(self, context: BuildContext) -> "InformedAvoid":
         world = context.world
         known = KnownWorld(world.obstacles, world.ground_z_m)
-        return with_prepared(self, known=known)
+        return replace_unchecked(self, known=known)
 
     @override
     def desired_velocity_world_mps(self, own: Kinematics, neighbors: NeighborTable) -> Vec3:

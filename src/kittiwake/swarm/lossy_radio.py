@@ -15,7 +15,6 @@ Whether a message arrives is drawn once for each receiver.
 """
 
 import math
-from dataclasses import replace
 from typing import Annotated, ClassVar
 
 import jax
@@ -29,7 +28,7 @@ from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.geometry.nearest import nearest
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
-from kittiwake.pytree import Module, field
+from kittiwake.pytree import Module, field, replace_unchecked
 from kittiwake.swarm.ideal_radio import MOST
 from kittiwake.swarm.neighbor_table import neighbor_tables, with_leaders
 from kittiwake.world.radio import AbstractRadio, Broadcast
@@ -118,7 +117,7 @@ class LossyRadio(AbstractRadio[MessageHistory]):
     ) -> tuple[MessageHistory, NeighborTable]:
         del key
         sending = inputs.present & inputs.reports.sent
-        reports = replace(inputs.reports, sent=sending)
+        reports = replace_unchecked(inputs.reports, sent=sending)
         points = jax.vmap(lambda place: place.array)(inputs.positions_world_m)
         crowd = nearest(points, sending, self.range_m, 1).neighbor_count
         sent = MessageHistory(

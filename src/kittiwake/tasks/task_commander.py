@@ -21,7 +21,7 @@ from kittiwake.core.commands import Command
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.parameters import Parameters
 from kittiwake.geometry.scalar import Integer, Real
-from kittiwake.pytree import Module
+from kittiwake.pytree import Module, replace_unchecked
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.scenario import Scenario
 from kittiwake.scenario.schema import TASK_POLICY
@@ -218,7 +218,7 @@ def with_last_tick(state: FleetState, last_tick: int) -> FleetState:
     if state.commander is None:
         return state
     tick = jnp.asarray(last_tick, jnp.int32)
-    return replace(state, commander=replace(state.commander, last_tick=tick))
+    return replace_unchecked(state, commander=replace_unchecked(state.commander, last_tick=tick))
 
 
 def next_reward_tick(state: FleetState) -> int | None:

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int, Key, PRNGKeyArray
 
 from kittiwake.geometry.scalar import Flag, Integer, Real
-from kittiwake.pytree import Module
+from kittiwake.pytree import Module, replace_unchecked
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
 
@@ -206,7 +206,7 @@ def _keys(root_keys: Key[Array, " envs"], indices: Array, episodes: Array) -> Ke
 
 def with_tick(envs: EnvState, tick: Integer | Int[Array, " envs"] | None) -> EnvState:
     """Return environments with another tick of their clock, or of each environment's clock."""
-    return replace(envs, fleet=replace(envs.fleet, tick=tick))
+    return replace_unchecked(envs, fleet=replace_unchecked(envs.fleet, tick=tick))
 
 
 def axes_of(envs: EnvState) -> EnvState:

@@ -23,7 +23,7 @@ from kittiwake.geometry.vec3 import Vec3
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractAvoidance, AvoidanceInputs
 from kittiwake.interfaces.sensor import AbstractSensor
-from kittiwake.pytree import AbstractVar, Module, with_prepared
+from kittiwake.pytree import AbstractVar, Module, replace_unchecked
 
 # a sensor whose beams all point further down is for landing
 DOWNWARD_Z = -0.9
@@ -48,7 +48,7 @@ class AbstractRangeAvoidance(AbstractAvoidance[State, Input], Generic[State, Inp
     def prepare(self, context: BuildContext) -> "AbstractRangeAvoidance[State, Input]":
         directions = directions_of(context.sensors, self.sensors)
         known = np.array([[v.x, v.y, v.z] for one in directions.values() for v in one], float)
-        return with_prepared(self, sensors=tuple(directions), beam_directions_body=known)
+        return replace_unchecked(self, sensors=tuple(directions), beam_directions_body=known)
 
     @property
     def _directions(self) -> Float[Array, "ranges 3"]:

@@ -38,7 +38,7 @@ from kittiwake.guidance.initial_pose import InitialPose
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
 from kittiwake.interfaces.head import AbstractHead, HeadMeasurement
-from kittiwake.pytree import Module, field, with_prepared
+from kittiwake.pytree import Module, field, replace_unchecked
 
 LOOKING, UNSEEN, LOST, FOLLOWING, DONE = range(5)
 # a normal with a smaller horizontal part is that of a level surface
@@ -137,7 +137,7 @@ class FollowSurface(AbstractGuidance[FollowSurfaceState]):
             )
             raise ScenarioError(message)
         place = head.position_body_m
-        return with_prepared(self, position_body_m=place)
+        return replace_unchecked(self, position_body_m=place)
 
     @override
     def command_types(self) -> tuple[type, type]:

@@ -28,7 +28,7 @@ from kittiwake.guidance.trajectories.polynomials import Pieces, Shape, derived, 
 from kittiwake.guidance.trajectories.time_allocation import allocated_times, peaks
 from kittiwake.interfaces.build_context import BuildContext
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
-from kittiwake.pytree import Module, field, with_prepared
+from kittiwake.pytree import Module, field, replace_unchecked
 
 # piece of minimum snap from 0 to 1, and its largest derivative
 LEAD_IN = (0.0, 0.0, 0.0, 0.0, 35.0, -84.0, 70.0, -20.0)
@@ -129,7 +129,7 @@ class FollowTrajectory(AbstractGuidance[TrajectoryState]):
             None if self.times_s is None else tuple(map(float, self.times_s)),
             (float(self.max_speed_mps), float(self.max_acceleration_mps2)),
         )
-        return with_prepared(self, plan=plan)
+        return replace_unchecked(self, plan=plan)
 
     @override
     def end_position_world_m(self, context: BuildContext) -> Vec3:

@@ -36,7 +36,7 @@ from kittiwake.guidance.route import Route
 from kittiwake.guidance.trajectories.polynomials import spline
 from kittiwake.interfaces.build_context import BuildContext, independent_of_start
 from kittiwake.interfaces.guidance import AbstractGuidance, GuidanceInputs
-from kittiwake.pytree import Module, field, with_prepared
+from kittiwake.pytree import Module, field, replace_unchecked
 
 SAMPLES = Bounds(low=2.0, high=1e5)
 # nearer points have no direction; the square is representable in single precision
@@ -128,7 +128,7 @@ class Pursue(AbstractGuidance[PursuitState]):
         curve = self._curve()
         places = [Vec3(*place) for place in curve.waypoints_world_m.tolist()]
         check_positions(context, places, "positions_world_m" if self.file is None else "file")
-        return with_prepared(self, sampled=curve)
+        return replace_unchecked(self, sampled=curve)
 
     @override
     def end_position_world_m(self, context: BuildContext) -> Vec3:
