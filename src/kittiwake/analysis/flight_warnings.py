@@ -100,6 +100,13 @@ def estimate_warning(found: Overconfidence | None) -> str | None:
     )
 
 
+def overturning_warning(turned_over_s: float | None) -> str | None:
+    """Return a warning about a vehicle that lay on its back; None for one that did not."""
+    if turned_over_s is None:
+        return None
+    return f"turned over at {turned_over_s:.4g} s; see what it touched, and how fast"
+
+
 def deadline_warning(deadlines: Mapping[str, float | int | None]) -> str | None:
     """Return a warning about a flight that did not keep up with real time; None if it did."""
     count, missed = deadlines["deadlines"] or 0, deadlines["missed_deadlines"] or 0

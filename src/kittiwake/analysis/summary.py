@@ -16,6 +16,7 @@ from kittiwake.analysis.consistency import consistency, overconfidence
 from kittiwake.analysis.flight_warnings import (
     deadline_warning,
     estimate_warning,
+    overturning_warning,
     saturation_warning,
     sensor_warnings,
 )
@@ -38,6 +39,7 @@ from kittiwake.analysis.table import (
     VELOCITY_WORLD_MPS,
     Table,
     at_common_times,
+    turned_over_s,
 )
 from kittiwake.analysis.time_spans import TimeSpans
 from kittiwake.interfaces.time_constant import TimeConstant
@@ -115,10 +117,11 @@ def summarize(
         vehicles: the flown vehicles by name.
         deadlines: those of a flight in real time.
 
-    ``metrics`` has ``warnings``: sentences about saturated actuators, missing samples, coarse steps
-    and missed deadlines. By vehicle and if applicable it has the numbers of reached and planned
-    waypoints, the least clearance from obstacles, the errors of an estimate that is not the true
-    state, and the numbers behind the warnings: ``actuators``, ``sensors`` and ``time_constants``.
+    ``metrics`` has ``warnings``: sentences about saturated actuators, missing samples, coarse
+    steps, overturning and missed deadlines. By vehicle and if applicable it has the time at which
+    the vehicle turned over, the numbers of reached and planned waypoints, the least clearance from
+    obstacles, the errors of an estimate that is not the true state, and the numbers behind the
+    warnings: ``actuators``, ``sensors`` and ``time_constants``.
     It has "float32" as ``precision`` for a flight in single precision, the engine that compiled it,
     and the deadlines as ``real_time``. Tasks and studies add their own.
     """
@@ -166,6 +169,11 @@ def _metrics(
     if deadlines and (text := deadline_warning(deadlines)):
         warnings.append(text)
     numbers = {
+        "turned_over_s": {
+            name: time_s
+            for name in vehicles
+            if (time_s := turned_over_s(log.tables[name])) is not None
+        },
         "waypoints": _waypoints(log, vehicles),
         "obstacles": _clearances(log),
         "estimate": _estimates(log),
@@ -221,6 +229,8 @@ def _vehicle_warnings(
         found += sensor_warnings(gaps.get(name, {}), own.sensors)
         if estimate := estimate_warning(overconfidence(log.tables[name])):
             found.append(estimate)
+        if overturned := overturning_warning(turned_over_s(log.tables[name])):
+            found.append(overturned)
         yield from (f"{name}: {text}" for text in found)
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # status of a run that could not begin, and of one whose worker ended each time
 REFUSED, LOST = "refused", "lost"
 CONFIDENCE = 0.95
+# columns of the times at which vehicles turned over
+TURNED_OVER = "turned_over_s."
 # groups of a number that is drawn, or has more values
 GROUPS = 10
 MAX_VALUES = 24
@@ -143,15 +145,22 @@ class SweepResults:
     def succeeded(self, condition: str | None = None) -> Bool[np.ndarray, " runs"]:
         """Return for each run whether it was completed, and a condition such as ``x <= 2`` holds.
 
+        Without a condition, no vehicle may have turned over.
+
         Raises:
             LogError: for another form, or a column that the table does not have.
         """
         completed = self.column("status") == COMPLETED
         condition = condition or self.condition
         if condition is None:
-            return completed
+            return completed & ~self._turned_over()
         column, comparison, number = parsed_condition(condition)
         return completed & comparison.holds(self._numbers(column), number)
+
+    def _turned_over(self) -> Bool[np.ndarray, " runs"]:
+        """Return for each run whether a vehicle lay on its back."""
+        times = self.table[[name for name in self.table.columns if name.startswith(TURNED_OVER)]]
+        return np.asarray(times.notna().any(axis=1))
 
     def success(self, condition: str | None = None) -> Rate:
         """Return the share of the runs that succeeded."""
@@ -209,9 +218,9 @@ class SweepResults:
 
         Those of flights have no numbers, so that equal ones are counted together.
         """
-        failed = ~self.succeeded(condition)
+        failed, wanted = ~self.succeeded(condition), condition or self.condition
         causes = [
-            f"completed, but not {condition or self.condition}"
+            f"completed, but {'not ' + wanted if wanted else 'turned over'}"
             if status == COMPLETED
             else f"{status}: {reason}"
             if status == REFUSED

@@ -101,6 +101,14 @@ def lies_on_its_back(
     return (contact > 0.0) & (x * x + y * y > 0.5)
 
 
+def turned_over_s(table: Table) -> float | None:
+    """Return when a vehicle first touched a surface with its z axis down; None for never."""
+    if CONTACT not in table.columns:
+        return None
+    rows = np.flatnonzero(lies_on_its_back(table.part(("qx", "qy", CONTACT))))
+    return float(table.part(("time_s",))[rows[0], 0]) if rows.size else None
+
+
 @dataclass(frozen=True)
 class Event:
     """Event of a vehicle, in words."""

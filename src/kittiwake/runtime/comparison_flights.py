@@ -6,9 +6,9 @@ from os import PathLike, fspath
 from typing import Any
 
 from kittiwake.analysis.comparison import Comparison
-from kittiwake.analysis.log import Log
+from kittiwake.analysis.log import COMPLETED, Log
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
-from kittiwake.analysis.table import Table
+from kittiwake.analysis.table import Table, turned_over_s
 from kittiwake.core.arguments import WHOLE, ArgumentRule, checked_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -118,7 +118,7 @@ def fly(
             name,
             vehicle,
             seed,
-            str((log.summary or {})["status"]),
+            _status(log, vehicle),
             response(log.tables[vehicle], _bounds(parts, log.tables[vehicle]), spans[vehicle]),
             log.tables[vehicle],
             (log.summary or {})["reason"],
@@ -126,6 +126,13 @@ def fly(
         for name, seed, log in flights
         for vehicle, parts in compared[name].vehicles.items()
     ]
+
+
+def _status(log: Log, vehicle: str) -> str:
+    """Return how the flight of a vehicle ended; one that turned over has not completed it."""
+    status = str((log.summary or {})["status"])
+    time_s = turned_over_s(log.tables[vehicle])
+    return status if status != COMPLETED or time_s is None else f"turned over at {time_s:.4g} s"
 
 
 def _spans(

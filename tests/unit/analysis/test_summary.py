@@ -178,6 +178,16 @@ def test_contacts_are_counted_when_they_begin():
     assert summary({"a": table})["vehicles"]["a"]["contacts"] == 2
 
 
+@pytest.mark.parametrize(("tilt_rad", "turned_over"), [(1.0, False), (pi, True)])
+def test_a_vehicle_that_lay_on_its_back_is_named_with_the_time(tilt_rad, turned_over):
+    table = circle(tilt_rad=tilt_rad, columns=(*STATE_COLUMNS, "contact", "status"))
+    found = summary({"a": changed(table, "contact", slice(700, 710), 1.0)})["metrics"]
+    assert found.get("turned_over_s") == ({"a": pytest.approx(7.0)} if turned_over else None)
+    said = ["a: turned over at 7 s; see what it touched, and how fast"]
+    assert found["warnings"] == (said if turned_over else [])
+    assert "turned_over_s" not in summary({"a": table})["metrics"]  # it touched nothing
+
+
 TOUCHES = ("contact", "landings", "touch_speed_mps", "touched_deck", "touch_offset_m")
 
 

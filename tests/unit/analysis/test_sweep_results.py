@@ -47,6 +47,14 @@ def test_success_is_completion_and_a_condition(results):
     assert results.success("drone.touchdown.offset_m > 5").share == 0.0
 
 
+def test_a_run_in_which_a_vehicle_turned_over_is_no_success_by_itself(tmp_path):
+    table = TABLE.assign(**{"turned_over_s.drone": [None, 2.7, None, None, None, 0.0]})
+    overturned = SweepResults(tmp_path, {"world.wind.from_deg": [0.0, 90.0]}, table)
+    assert overturned.succeeded().tolist() == [True, False, True, True, False, False]
+    assert overturned.failures()["completed, but turned over"] == 1
+    assert overturned.success("drone.tracking_rms_m <= 0.3").successes == 3
+
+
 def test_worst_runs_are_failures_and_then_the_largest_values(results):
     assert results.worst(3)["run"].tolist() == [4, 1, 2]
     condition = "drone.touchdown.offset_m <= 0.2"

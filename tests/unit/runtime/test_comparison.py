@@ -207,6 +207,39 @@ def test_what_cannot_be_compared_is_refused_in_words_of_python(given, said, own_
     assert "--set" not in str(refused.value)
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (kw.control.Position(natural_frequency_radps=-1.0), "is not allowed; must be above 0"),
+        (kw.control.Position(rate_hz=333.0), "333"),
+        ({"type": "position", "natural_frequenzy_radps": 3.0}, "'natural_frequency_radps'"),
+    ],
+)
+def test_an_invalid_controller_is_not_replaced_by_the_default_of_its_type(given, said):
+    scenario = kw.Scenario(vehicles={"h": kw.Vehicle(model="hummingbird")}, duration_s=1.0)
+    with pytest.raises(ScenarioError, match=said):
+        variants(scenario, {"mine": given})
+
+
+@pytest.mark.slow
+def test_a_flight_that_ends_on_its_back_is_not_completed():
+    scenario = kw.Scenario(
+        vehicles={
+            "h": kw.Vehicle(
+                model="hummingbird",
+                start=kw.Start(position_world_m=[0, 0, 0.5], roll_rad=3.1),
+                computation_delay_s=0.3,
+            )
+        },
+        rate_hz=500,
+        duration_s=1.0,
+    )
+    compared = compare(scenario, ["position"])
+    (trial,) = compared
+    assert trial.status.startswith("turned over at 0.")
+    assert trial.status in str(compared)
+
+
 class Stuck(Spring):
     """A spring that fails on purpose."""
 
