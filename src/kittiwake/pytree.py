@@ -5,11 +5,12 @@ from abc import ABCMeta
 from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from inspect import get_annotations
-from typing import Annotated, Any, TypeAlias, TypeVar, dataclass_transform, get_origin
+from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform, get_origin
 
 import jax
 import numpy as np
 from jax.tree_util import GetAttrKey
+from typing_extensions import override
 
 T = TypeVar("T")
 M = TypeVar("M", bound="Module")
@@ -34,13 +35,15 @@ def field(*, static: bool = False, **options: Any) -> Any:
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(dataclasses.field, field))
-class Module(metaclass=ABCMeta):  # noqa: B024 (subclasses may have abstract methods)
+class Module(metaclass=ABCMeta):
     """Base class of frozen dataclasses that are pytrees.
 
     A subclass declares its fields as a dataclass does and is registered with JAX when it is
     defined. Checks and conversions of arguments belong into ``__post_init__``, which JAX does not
     call when it builds an instance of transformed children.
     """
+
+    __dataclass_fields__: ClassVar[dict[str, dataclasses.Field[Any]]]
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -51,13 +54,16 @@ class Module(metaclass=ABCMeta):  # noqa: B024 (subclasses may have abstract met
         dataclasses.dataclass(frozen=True, eq=False, repr=False)(cls)
         _register(cls)
 
+    @override
     def __repr__(self) -> str:
         values = ", ".join(f"{name}={value!r}" for name, value in _items(self))
         return f"{type(self).__name__}({values})"
 
+    @override
     def __hash__(self) -> int:
         return hash(tuple(_items(self)))
 
+    @override
     def __eq__(self, other: object) -> bool:
         if self is other:
             return True
@@ -76,7 +82,7 @@ def replace_unchecked(module: M, **values: Any) -> M:
     It also takes fields that are no arguments, and values of a batch, whose types are others.
     """
     changed = copy(module)
-    changed.__dict__.update(values)
+    vars(changed).update(values)
     return changed
 
 
@@ -87,11 +93,18 @@ def tree_at(where: Callable[[T], Any], tree: T, value: Any) -> T:
         where: function that returns the leaf or the subtree to replace. It gets a tree of the
             same structure, whose leaves are numbers of leaves.
         tree: the pytree.
-        value: the leaf or subtree in its place, with as many leaves.
+        value: the leaf or subtree in its place.
+
+    Raises:
+        ValueError: for a value with another number of leaves.
     """
     leaves, structure = jax.tree.flatten(tree)
     numbers = jax.tree.leaves(where(structure.unflatten(range(len(leaves)))))
-    for number, leaf in zip(numbers, jax.tree.leaves(value), strict=True):
+    given = jax.tree.leaves(value)
+    if len(given) != len(numbers):
+        message = f"`value`: has {len(given)} leaves; must have {len(numbers)}, as what it replaces"
+        raise ValueError(message)
+    for number, leaf in zip(numbers, given, strict=True):
         leaves[number] = leaf
     return structure.unflatten(leaves)
 
@@ -136,8 +149,8 @@ def _register(cls: type[Module]) -> None:
 
     def unflatten(structure: Iterable[Any], values: Iterable[Any]) -> Module:
         module = new(cls)
-        module.__dict__.update(zip(children, values, strict=True))
-        module.__dict__.update(zip(static, structure, strict=True))
+        vars(module).update(zip(children, values, strict=True))
+        vars(module).update(zip(static, structure, strict=True))
         return module
 
     jax.tree_util.register_pytree_with_keys(cls, flatten_with_keys, unflatten, flatten)

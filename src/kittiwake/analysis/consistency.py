@@ -29,6 +29,7 @@ from kittiwake.analysis.table import (
 from kittiwake.analysis.time_spans import TimeSpans
 
 ERRORS = ("x", "y", "z", "vx", "vy", "vz", "rx", "ry", "rz")
+STATE = (*POSITION_WORLD_M, *VELOCITY_WORLD_MPS, *Q_WORLD_FROM_BODY)
 INSIDE = 0.95
 # largest error whose square is finite
 LARGEST = 1e150
@@ -76,6 +77,8 @@ class Overconfidence(NamedTuple):
 
 def consistency(table: Table) -> Consistency | None:
     """Return the consistency of a vehicle's estimate; None for the true state or without one."""
+    if np.array_equal(table.part(STATE), estimated_state(table).part(STATE)):
+        return None
     errors = _finite_errors(table)
     errors = errors[np.isfinite(errors).all(axis=1)]
     if not errors.any():

@@ -72,7 +72,7 @@ def linearize_rigid_body(mass_kg: Real, inertia: Inertia, gravity_mps2: Real) ->
 
 @jax.jit
 def _jacobians(
-    dynamics: Hovers, gravity_mps2: float
+    dynamics: Hovers, gravity_mps2: Real
 ) -> tuple[Float[Array, "12 12"], Float[Array, "12 4"]]:
     still = Surroundings(gravity_mps2, SEA_LEVEL, Vec3.zero(), FAR_M, FAR_M)
     hover, command = Start().kinematics(), dynamics.hover_command(gravity_mps2)

@@ -1,8 +1,9 @@
 """Records whose vectors may be given as sequences of numbers: ``PositionYaw([0, 0, 2], 0.0)``."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeAlias, get_origin, overload
+from functools import cache
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, get_origin, overload
 
 import jax
 import numpy as np
@@ -45,16 +46,8 @@ ZERO_VECTOR: Any = Vec3.zero()
 class AbstractVectorRecord(Module):
     """Record that converts sequences and arrays to the vectors and rotations of its fields."""
 
-    _kinds: ClassVar[Mapping[str, type]]
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        hints = {one.name: one.type for one in fields(cls)}
-        kinds = {name: get_origin(hint) or hint for name, hint in hints.items()}
-        cls._kinds = {name: kind for name, kind in kinds.items() if kind in _CONSTRUCTORS}
-
     def __post_init__(self) -> None:
-        for name, kind in self._kinds.items():
+        for name, kind in _kinds(type(self)).items():
             object.__setattr__(self, name, _converted(getattr(self, name), name, kind))
 
 
@@ -64,6 +57,13 @@ _CONSTRUCTORS: dict[Any, tuple[Callable[[list[Any]], Any], int | None]] = {
     Quaternion: (Quaternion.of, 4),
     tuple: (tuple, None),
 }
+
+
+@cache
+def _kinds(record: type[AbstractVectorRecord]) -> dict[str, Any]:
+    """Return the fields of a record that are converted, with what they are converted to."""
+    kinds = {one.name: get_origin(one.type) or one.type for one in fields(record)}
+    return {name: kind for name, kind in kinds.items() if kind in _CONSTRUCTORS}
 
 
 def _converted(value: Any, name: str, kind: type) -> Any:

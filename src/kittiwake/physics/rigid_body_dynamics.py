@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from dataclasses import replace
-from typing import Any, Generic, Protocol, runtime_checkable
+from typing import Any, ClassVar, Generic, Protocol, runtime_checkable
 
 from typing_extensions import TypeVar, override
 
@@ -74,6 +74,8 @@ class ExternalForces(Module):
 @runtime_checkable
 class HasRigidBody(Protocol):
     """State of dynamics whose body flies."""
+
+    __dataclass_fields__: ClassVar[dict[str, Any]]
 
     @property
     def rigid_body(self) -> RigidBodyState:

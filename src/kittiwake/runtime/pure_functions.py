@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
+from functools import cached_property
 from typing import Any
 
 import jax
@@ -21,13 +22,6 @@ class PureFunctions:
 
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
-        # a bound method cannot be hashed, as jit requires, where its fleet holds a dictionary
-        self._init = jax.jit(lambda key: fleet.init(key))
-        self._advance = jax.jit(lambda state, commands: fleet.advance(state, commands))
-        self._rollout = jax.jit(
-            lambda state, steps, select: fleet.rollout(state, steps, select),
-            static_argnums=(1, 2),
-        )
 
     def init(self, key: PRNGKeyArray) -> FleetState:
         """Return the initial state."""
@@ -51,6 +45,18 @@ class PureFunctions:
             return self._fleet.rollout(state, steps, select)
         with self._precision_context():
             return self._rollout(state, steps, select)
+
+    @cached_property
+    def _init(self) -> Callable[[PRNGKeyArray], FleetState]:
+        return jax.jit(self._fleet.init)
+
+    @cached_property
+    def _advance(self) -> Callable[[FleetState, Commands | None], FleetState]:
+        return jax.jit(self._fleet.advance)
+
+    @cached_property
+    def _rollout(self) -> Callable[..., tuple[FleetState, Any]]:
+        return jax.jit(self._fleet.rollout, static_argnums=(1, 2))
 
     def _precision_context(self) -> AbstractContextManager[None]:
         return jax.enable_x64(not self._fleet.single_precision)

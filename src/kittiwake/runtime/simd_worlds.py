@@ -37,6 +37,7 @@ class SimdWorlds:
         self._form = TiledTree(functions.shape, programs.varies, tiles)
         self._sides = self._form.buffers(), self._form.buffers()
         self._side = 0
+        self._recorded: tuple[int, list[simd.BoundTiles], list[np.ndarray]] | None = None
         words = tiles.filled(key_words(keys))
         tiles.run(programs.init.bind_tiles([*arrays, words], self._sides[0]))
 
@@ -58,16 +59,8 @@ class SimdWorlds:
 
     def record(self, steps: int) -> list[np.ndarray]:
         """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
-        kernel = self._programs.recorded_step.rest
-        before, after = self._sides[self._side], self._sides[1 - self._side]
-        rows = [
-            np.empty((self._tiles.number, steps, *form.shape), form.dtype)
-            for form in kernel.outputs[len(after) :]
-        ]
-        call = kernel.bind_tiles(
-            [*self._recorded_arguments, *before], [*after, *rows], carried=len(before)
-        )
-        self._tiles.run(call, steps)
+        calls, rows = self._recorded_steps(steps)
+        self._tiles.run(calls[self._side], steps)
         self._side = (self._side + steps) % 2
         return [self._tiles.by_world(each) for each in rows]
 
@@ -79,6 +72,24 @@ class SimdWorlds:
     @cached_property
     def _recorded_arguments(self) -> list[np.ndarray]:
         return self._arguments(self._programs.recorded_step.constants)
+
+    def _recorded_steps(self, steps: int) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
+        """Return so many recorded steps in both directions, and the arrays of their rows."""
+        if self._recorded is None or self._recorded[0] != steps:
+            kernel = self._programs.recorded_step.rest
+            carried = len(self._sides[0])
+            rows = [
+                np.empty((self._tiles.number, steps, *form.shape), form.dtype)
+                for form in kernel.outputs[carried:]
+            ]
+            calls = [
+                kernel.bind_tiles(
+                    [*self._recorded_arguments, *one], [*other, *rows], carried=carried
+                )
+                for one, other in (self._sides, self._sides[::-1])
+            ]
+            self._recorded = steps, calls, rows
+        return self._recorded[1:]
 
     @cached_property
     def _steps(self) -> list[simd.BoundTiles]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeVarTuple
 from zlib import crc32
@@ -9,7 +10,7 @@ from zlib import crc32
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, ArrayLike
+from jaxtyping import Array, ArrayLike, UInt32
 from typing_extensions import TypeVar
 
 from kittiwake.core.arrays import ArrayTree
@@ -112,6 +113,12 @@ def name_hash(name: str) -> int:
     return crc32(name.encode())
 
 
+@lru_cache(maxsize=64)
+def name_hashes(names: tuple[str, ...]) -> UInt32[Array, " vehicles"]:
+    """Return the hash of each vehicle's name, which all draws of a scenario share."""
+    return jax.device_put(np.asarray([name_hash(name) for name in names], np.uint32))
+
+
 def group_vehicles(
     vehicles: Mapping[str, AssembledVehicle],
     dtype: np.dtype[np.floating],
@@ -149,9 +156,9 @@ def _group(
         _number(column.stacked(len(trees)) if is_stacked else column.leaves[0], dtype)
         for column, is_stacked in zip(columns, stacked, strict=True)
     ]
-    hashes = jax.device_put(np.asarray([name_hash(name) for name in members], np.uint32))
     vehicle = jax.tree.unflatten(jax.tree.structure(trees[0]), leaves)
-    return Group(tuple(members), stacked, vehicle, hashes, addition)
+    names = tuple(members)
+    return Group(names, stacked, vehicle, name_hashes(names), addition)
 
 
 def _is_component(node: ArrayTree) -> bool:

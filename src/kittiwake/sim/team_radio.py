@@ -1,6 +1,7 @@
 """Teams of vehicles, and the neighbor tables that they receive by radio."""
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple, overload
 
 import jax
@@ -14,7 +15,7 @@ from kittiwake.core.kinematics import Kinematics
 from kittiwake.core.neighbors import NeighborTable, Roster, StateReport
 from kittiwake.core.streams import Stream
 from kittiwake.pytree import replace_unchecked
-from kittiwake.sim.group import Group, name_hash
+from kittiwake.sim.group import Group, name_hashes
 from kittiwake.sim.schedule import Clock, ScheduledState, run
 from kittiwake.sim.state import VehicleState
 from kittiwake.world.radio import AbstractRadio, Broadcast
@@ -33,6 +34,13 @@ class Membership(NamedTuple):
 
 def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roster:
     """Return the roster of a fleet; a team's members are counted in the order of ``teams``."""
+    return _roster(tuple(names), tuple(teams.items()))
+
+
+@lru_cache(maxsize=8)
+def _roster(names: tuple[str, ...], memberships: tuple[tuple[str, Membership], ...]) -> Roster:
+    """Return the roster, which all draws of a scenario share."""
+    teams = dict(memberships)
     alone = Membership("")
     members = [teams.get(name, alone) for name in names]
     indices = {name: index for index, name in enumerate(names)}
@@ -48,7 +56,7 @@ def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roste
         index_in_team[own] = np.arange(len(own), dtype=np.int32)
     leaders = [indices[member.leader or name] for name, member in zip(names, members, strict=True)]
     return Roster(
-        name_hash=jax.device_put(np.asarray([name_hash(name) for name in names], np.uint32)),
+        name_hash=name_hashes(names),
         team=_integers(team),
         index_in_team=_integers(index_in_team),
         size=_integers(np.bincount(team, minlength=1)[team]),

@@ -27,6 +27,8 @@ from kittiwake.geometry.inertia import Inertia
 INERTIA = "inertia_kgm2"
 # folders of code that is not the user's
 PACKAGE = Path(__file__).parents[2]
+# constructor of a dataclass
+GENERATED = ("<string>", "__init__")
 LIBRARIES = [Path(sysconfig.get_path(name)) for name in ("stdlib", "purelib", "platlib")]
 # optional methods of an object, and the optional parameter of ``reset`` for a random generator
 RESET, STATE, RESTORE = "reset", "state", "restore"
@@ -275,7 +277,11 @@ def described(error: BaseException) -> str:
 
 def _place(error: BaseException) -> str:
     """Return file and line of the last frame in the user's code; empty if there is none."""
-    frames = traceback.extract_tb(error.__traceback__)
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if (frame.filename, frame.name) != GENERATED
+    ]
     outside = [frame for frame in frames if not _is_below(frame.filename, [PACKAGE])]
     # the user's code calls libraries, where an error may be raised, and may itself be installed
     own = [frame for frame in outside if not _is_below(frame.filename, LIBRARIES)] or outside
