@@ -8,7 +8,7 @@ unit step of one input, exact at its times. Its metrics are those of Ogata (2010
 Engineering", section 5.3, relative to the final value y = (D - C A^-1 B) u, or its sampled form.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ from jaxtyping import Bool, Complex128, Float64
 from scipy.linalg import expm
 from typing_extensions import override
 
-from kittiwake.core.errors import KittiwakeError, nearest
+from kittiwake.core.errors import KittiwakeError, described_value, nearest
 from kittiwake.core.extras import import_optional
 from kittiwake.core.html import fact_table, heading
 from kittiwake.core.units import UNIT_SYMBOLS
@@ -105,6 +105,10 @@ class LinearModel:
             "left out": ", ".join(f"{name}: {why}" for name, why in self.left_out.items()),
         }
         return heading("LinearModel", kind) + fact_table(facts)
+
+    def __iter__(self) -> Iterator[Matrix]:
+        """Yield A, B, C and D, as for ``A, B, C, D = model``."""
+        yield from (self.A, self.B, self.C, self.D)
 
     def poles(self) -> Poles:
         """Return the eigenvalues of A, the slowest first: in rad/s, or of z if sampled."""
@@ -289,8 +293,18 @@ def _indices(
     places = {signal.name: i for i, signal in enumerate(known)}
     if given is None:
         return [*places.values()]
+    if isinstance(given, str):
+        message = f"`{kind}s`: got '{given}'; must be several names. Write {kind}s=['{given}']"
+        raise KittiwakeError(message)
     names = [one.name if isinstance(one, NamedSignal) else one for one in given]
     for name in names:
+        if not isinstance(name, str):
+            example = known[0].name if known else f"{kind}s"
+            message = (
+                f"`{kind}`: got {described_value(name)}; must be a name, such as '{example}', or "
+                f"one of model.{kind}s, such as model.{kind}s[0]"
+            )
+            raise KittiwakeError(message)
         if name not in places:
             guess = nearest(name, places)
             hint = f"Did you mean '{guess}'? " if guess else ""

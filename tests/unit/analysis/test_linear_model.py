@@ -152,3 +152,20 @@ def test_a_missing_extra_is_named(pelican, monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(kw.KittiwakeError, match=r"kittiwake\[control\]"):
         pelican.to_control()
+
+
+def test_a_model_unpacks_into_its_matrices():
+    model = oscillator()
+    a, b, c, d = model
+    for name, matrix in zip("ABCD", (a, b, c, d), strict=True):
+        assert matrix is getattr(model, name)
+
+
+def test_a_number_is_no_signal():
+    model = oscillator()
+    with pytest.raises(KittiwakeError, match=r"`input`: got 1; .* such as model.inputs\[0\]"):
+        model.step(1, 1)
+    with pytest.raises(KittiwakeError, match=r"`state`: got 2; must be a name, such as 'place_m'"):
+        model.part(states=[2])
+    with pytest.raises(KittiwakeError, match=r"Write states=\['place_m'\]"):
+        model.part(states="place_m")

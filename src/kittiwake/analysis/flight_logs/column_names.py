@@ -5,6 +5,7 @@ from typing import get_args
 
 from kittiwake.analysis.table import (
     CONTACT,
+    EULER,
     FAULTS,
     FINISHED,
     LANDINGS,
@@ -22,7 +23,6 @@ from kittiwake.core.commands import Command
 from kittiwake.core.errors import did_you_mean
 
 MOTION = STATE_COLUMNS[1:]
-EULER = ("roll_rad", "pitch_rad", "yaw_rad")
 ESTIMATE = "estimate."
 COMMAND, SETPOINT = "cmd_", "setpoint."
 SURROUNDINGS = (

@@ -11,13 +11,13 @@ from pydantic_core import PydanticCustomError
 from kittiwake.analysis.flight_logs.axes import BodyAxes, WorldAxes
 from kittiwake.analysis.flight_logs.column_names import (
     ESTIMATE,
-    EULER,
     euler_of,
     name_problem,
     quaternion_of,
 )
 from kittiwake.analysis.flight_logs.recorded import reading
 from kittiwake.analysis.flight_logs.recorded_units import TIMES, unit_problem, units_of
+from kittiwake.analysis.table import EULER
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.scenario import plain_yaml
 from kittiwake.scenario.document import Document
