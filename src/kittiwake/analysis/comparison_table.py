@@ -88,7 +88,7 @@ def _pages(
 
 
 def _shown_with(name: str) -> tuple[str, ...]:
-    """Return the metrics with which one is shown, as a step that does not settle is worth a line."""
+    """Return the metrics with which one is shown: a step that does not settle has a line, too."""
     return OF_STEP if name in OF_STEP else (name,)
 
 

@@ -25,6 +25,7 @@ from kittiwake.core.arguments import (
 )
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import import_optional, require_cockpit
+from kittiwake.core.units import stored_name
 
 if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas
@@ -199,11 +200,9 @@ class Log:
         table = self._table(name)
         if column not in table.columns:
             instead = did_you_mean(column, table.columns, f"log.columns('{name}')")
-            if column in EULER:
-                place = EULER.index(column)
-                instead = (
-                    f"Its angles follow from qw to qz: write log.euler_rad('{name}')[:, {place}]."
-                )
+            if (angle := stored_name(column).removesuffix("_rad") + "_rad") in EULER:
+                way = f"log.euler_rad('{name}')[:, {EULER.index(angle)}]"
+                instead = f"Its angles follow from qw to qz: write {way}."
             message = f"'{name}' has no column '{column}'. {instead}"
             raise LogError(message)
         return table.values[:, table.columns.index(column)]

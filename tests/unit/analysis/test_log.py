@@ -40,6 +40,19 @@ def test_an_unknown_column_is_refused_with_the_nearest_name():
         Log({"pelican": table()}).column("pelican", "qv")
 
 
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ("x", "Did you mean 'x_m'"),
+        ("vy", "Did you mean 'vy_mps'"),
+        ("pitch_deg", r"write log.euler_rad\('pelican'\)\[:, 1\]"),
+    ],
+)
+def test_a_column_without_its_unit_is_found(given, instead):
+    with pytest.raises(LogError, match=instead):
+        Log({"pelican": table()}).column("pelican", given)
+
+
 def test_a_frame_has_the_columns_in_order():
     frame = Log({"pelican": table()}).frame("pelican")
     assert tuple(frame.columns) == COLUMNS

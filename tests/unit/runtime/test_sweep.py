@@ -284,6 +284,9 @@ def test_runs_are_as_many_as_requested(tmp_path):
     [
         ({"vary": {"world.wnd.from_deg": [0, 1]}}, "Did you mean"),
         ({"vary": {"vehicles.pelican.start.yaw_dg": {"uniform": [0, 9]}}}, "Did you mean"),
+        ({"vary": {"mass_kg": [1, 2]}}, f"^vary mass_kg=1: .* Did you mean {MASS}?"),
+        ({"vary": {"mass_kg": {"uniform": [1, 2]}}}, f"no effect on the world .*; write {MASS}"),
+        ({"overrides": {"vehicles.pelican.mass_kg": 1}}, r"Did you mean parameters.mass_kg\?"),
         ({"seeds": 2, "runs": 4}, "give one of both"),
         ({"seeds": 0}, "must be a whole number that is at least 1"),
         ({"workers": 0}, "must be a whole number that is at least 1"),
