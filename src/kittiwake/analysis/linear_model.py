@@ -218,7 +218,7 @@ class LinearModel:
         own = np.flatnonzero(reached_states(a, driven) & reached_states(a.T, effects.T))
         a = a[np.ix_(own, own)]
         if (np.abs(_rates_per_s(a, self.period_s)) < SLOWEST_PER_S).any():
-            names = ", ".join(self.states[rest[i]].name for i in own)
+            names = ", ".join(self.states[rest[i]].name for i in own.tolist())
             message = (
                 f"`others`: an integral among {names} has no steady state; keep it by `states`, or "
                 "write others='held'"

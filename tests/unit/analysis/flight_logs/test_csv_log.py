@@ -132,7 +132,7 @@ def test_recorded_quaternions_are_normalized(read):
         ),
         (
             "x_mm: north",
-            "table.yaml:3: columns.x_mm: not a column of Kittiwake; write x_m: {column: north, unit",
+            "table.yaml:3: columns.x_mm: not a column of Kittiwake; write x_m: {column: north",
         ),
         (
             "x_m: {column: north, unit: deg}",
