@@ -21,7 +21,6 @@ import optax
 from matplotlib.figure import Figure
 
 import kittiwake as kw
-from kittiwake.pytree import Module
 
 # easier conditions for training: longer control steps, short flights that start nearby, and a
 # running cost of the distance
@@ -49,7 +48,7 @@ class Settings(NamedTuple):
     log_deviation: float = -2.0
 
 
-class Policy(Module):
+class Policy(eqx.Module):
     """Gaussian policy and value function of normalized observations."""
 
     actor: eqx.nn.MLP

@@ -1246,10 +1246,14 @@ def test_a_scenario_of_the_user_is_not_replaced(command, tmp_path):
     assert mine.read_text() == "# mine\n"
 
 
-def test_a_sweep_whose_worst_column_is_missing_says_how_to_go_on(tmp_path):
-    answer = kittiwake_does(*SWEEP, "--worst-by", "nonsense", "--quiet", "--out", tmp_path / "s")
+def test_a_sweep_whose_worst_column_has_no_numbers_says_how_to_go_on(tmp_path):
+    missing = kittiwake_does(*SWEEP, "--worst-by", "nonsense", "--quiet", "--out", tmp_path / "s")
+    assert (missing.status, missing.out) == (2, "")
+    assert "there is no column 'nonsense'" in missing.err
+    assert not (tmp_path / "s").exists()
+    answer = kittiwake_does(*SWEEP, "--worst-by", "status", "--quiet", "--out", tmp_path / "s")
     assert (answer.status, answer.out) == (2, "")
-    assert "there is no column 'nonsense'" in answer.err
+    assert "the column 'status' has no numbers" in answer.err
     assert f"kittiwake sweep --resume {tmp_path / 's'}" in answer.err
     resumed = ("sweep", "--resume", tmp_path / "s", "--worst-by", "pelican.distance_m")
     assert kittiwake_does(*resumed).status == 0

@@ -13,6 +13,8 @@ from kittiwake.analysis.response import QUANTITIES, ResponseMetrics, Trial
 from kittiwake.analysis.summary import in_digits
 
 TABLE_FILE = "comparison.csv"
+# metrics of a flight to one constant position, which are compared together
+OF_STEP = ("rise_time_s", "settling_time_s", "overshoot_percent")
 # titles of the compared metrics by column of the table
 SHOWN = {
     "rise_time_s": "rise time (s)",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kittiwake.analysis.comparison_metrics import SHOWN, Spread
+from kittiwake.analysis.comparison_metrics import OF_STEP, SHOWN, Spread
 from kittiwake.scenario.variants import AND
 
 # spaces between two columns by which the number of columns is found, and those in a text
@@ -69,7 +69,9 @@ def _pages(
 ) -> list[tuple[tuple[str, ...], list[tuple[str, ...]]]]:
     """Return for each table the titles of its lines and the columns that fit beside them."""
     shown = {
-        name: title for name, title in SHOWN.items() if any(row[name] is not None for row in rows)
+        name: title
+        for name, title in SHOWN.items()
+        if any(row[one] is not None for row in rows for one in _shown_with(name))
     }
     titles = (*shown.values(), "completed")
     pages: list[list[tuple[str, ...]]] = []
@@ -83,6 +85,11 @@ def _pages(
         pages[-1].append(column)
         left -= needed
     return [(titles, page) for page in pages]
+
+
+def _shown_with(name: str) -> tuple[str, ...]:
+    """Return the metrics with which one is shown: a step that does not settle has a line, too."""
+    return OF_STEP if name in OF_STEP else (name,)
 
 
 def _column(row: dict[str, Any], shown: Sequence[str]) -> tuple[str, ...]:

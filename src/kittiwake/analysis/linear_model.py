@@ -8,16 +8,18 @@ unit step of one input, exact at its times. Its metrics are those of Ogata (2010
 Engineering", section 5.3, relative to the final value y = (D - C A^-1 B) u, or its sampled form.
 """
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Complex128, Float64
 from scipy.linalg import expm
 from typing_extensions import override
 
+from kittiwake.core.arguments import ArgumentRule, checked_arguments
 from kittiwake.core.errors import KittiwakeError, nearest
 from kittiwake.core.extras import import_optional
 from kittiwake.core.html import fact_table, heading
@@ -53,6 +55,28 @@ class NamedSignal(NamedTuple):
 
     name: str
     unit: str
+
+
+def _is_signal(value: Any) -> bool:
+    return isinstance(value, str | NamedSignal)
+
+
+SIGNAL = ArgumentRule(
+    _is_signal,
+    "a name, or one of the model's signals, such as model.inputs[0]",
+    error=KittiwakeError,
+)
+SIGNALS = ArgumentRule(
+    lambda value: (
+        isinstance(value, Collection) and not _is_signal(value) and all(map(_is_signal, value))
+    ),
+    "several names, or signals of the model, such as model.states[:6]",
+    lambda value: f"[{str(value)!r}]" if isinstance(value, str) else "",
+    KittiwakeError,
+)
+OTHERS = ArgumentRule(
+    lambda value: value in ("held", "steady"), "'held' or 'steady'", error=KittiwakeError
+)
 
 
 def signals(names: Sequence[str]) -> tuple[NamedSignal, ...]:
@@ -106,6 +130,10 @@ class LinearModel:
         }
         return heading("LinearModel", kind) + fact_table(facts)
 
+    def __iter__(self) -> Iterator[Matrix]:
+        """Yield A, B, C and D, as for ``A, B, C, D = model``."""
+        yield from (self.A, self.B, self.C, self.D)
+
     def poles(self) -> Poles:
         """Return the eigenvalues of A, the slowest first: in rad/s, or of z if sampled."""
         poles = np.linalg.eigvals(self.A).astype(np.complex128)
@@ -119,31 +147,103 @@ class LinearModel:
         """
         return _continuous(self.poles(), self.period_s)
 
+    @checked_arguments("part", states=SIGNALS, inputs=SIGNALS, outputs=SIGNALS, others=OTHERS)
     def part(
         self,
         *,
         states: Sequence[str | NamedSignal] | None = None,
         inputs: Sequence[str | NamedSignal] | None = None,
         outputs: Sequence[str | NamedSignal] | None = None,
+        others: Literal["held", "steady"] = "held",
     ) -> "LinearModel":
-        """Return the model of some states, inputs and outputs; the other states are held."""
+        """Return the model of some states, inputs and outputs.
+
+        Args:
+            states: the states, or their names; all by default.
+            inputs: the inputs.
+            outputs: the outputs.
+            others: what the other states do. ``held`` keeps them at the operating point. ``steady``
+                lets them follow at once, which keeps the steady gains: x2' = 0 gives
+                x2 = -A22^-1 (A21 x1 + B2 u).
+
+        Raises:
+            KittiwakeError: for a name that the model does not have, and for other states without a
+                steady state.
+        """
         x = _indices(self.states, states, "state")
         u = _indices(self.inputs, inputs, "input")
         y = _indices(self.outputs, outputs, "output")
-        held = {s.name: "held constant" for i, s in enumerate(self.states) if i not in x}
+        rest = [i for i in range(len(self.states)) if i not in x]
+        a, b, c, d = (
+            self.A[np.ix_(x, x)],
+            self.B[np.ix_(x, u)],
+            self.C[np.ix_(y, x)],
+            self.D[np.ix_(y, u)],
+        )
+        if others == "steady":
+            follows = self._steady(rest, np.hstack([self.A[:, x], self.B[:, u]]), self.C[y])
+            of_states, of_inputs = follows[:, : len(x)], follows[:, len(x) :]
+            into, seen = self.A[np.ix_(x, rest)], self.C[np.ix_(y, rest)]
+            a, b = a + into @ of_states, b + into @ of_inputs
+            c, d = c + seen @ of_states, d + seen @ of_inputs
+        else:
+            self._warn_of_lost_inputs(x, u, (b, d))
+        reason = "held constant" if others == "held" else "in its steady state"
         return LinearModel(
-            A=self.A[np.ix_(x, x)],
-            B=self.B[np.ix_(x, u)],
-            C=self.C[np.ix_(y, x)],
-            D=self.D[np.ix_(y, u)],
+            A=a,
+            B=b,
+            C=c,
+            D=d,
             states=tuple(self.states[i] for i in x),
             inputs=tuple(self.inputs[i] for i in u),
             outputs=tuple(self.outputs[i] for i in y),
             period_s=self.period_s,
             drift={self.states[i].name: self.drift.get(self.states[i].name, 0.0) for i in x},
             operating_point=self.operating_point,
-            left_out={**self.left_out, **held},
+            left_out={**self.left_out, **{self.states[i].name: reason for i in rest}},
         )
+
+    def _steady(self, rest: Sequence[int], drive: Matrix, seen: Matrix) -> Matrix:
+        """Return the effect of what drives states on their steady values, a row for each of them.
+
+        A state that nothing drives, or whose value has no effect, needs no steady value.
+
+        Raises:
+            KittiwakeError: if there is none, as of an integral.
+        """
+        steady = np.zeros((len(rest), drive.shape[1]))
+        a, driven = self.A[np.ix_(rest, rest)], drive[rest]
+        kept = [i for i in range(len(self.states)) if i not in rest]
+        effects = np.vstack([self.A[np.ix_(kept, rest)], seen[:, rest]])
+        own = np.flatnonzero(reached_states(a, driven) & reached_states(a.T, effects.T))
+        a = a[np.ix_(own, own)]
+        if (np.abs(_rates_per_s(a, self.period_s)) < SLOWEST_PER_S).any():
+            names = ", ".join(self.states[rest[i]].name for i in own.tolist())
+            message = (
+                f"`others`: an integral among {names} has no steady state; keep it by `states`, or "
+                "write others='held'"
+            )
+            raise KittiwakeError(message)
+        matrix = -a if self.period_s is None else np.eye(len(a)) - a
+        steady[own] = np.linalg.solve(matrix, driven[own])
+        return steady
+
+    def _warn_of_lost_inputs(
+        self, x: Sequence[int], u: Sequence[int], effects: Sequence[Matrix]
+    ) -> None:
+        """Warn of inputs that act on kept states only through others, which are held."""
+        lost = [
+            self.inputs[i].name
+            for place, i in enumerate(u)
+            if not any(effect[:, place].any() for effect in effects)
+            and reached_states(self.A, self.B[:, [i]])[x].any()
+        ]
+        if lost:
+            message = (
+                f"{', '.join(lost)}: without effect in this part, as it acts through states that "
+                "are held; keep these by `states`, or write others='steady'"
+            )
+            warnings.warn(message, UserWarning, stacklevel=4)
 
     def to_control(self) -> Any:
         """Return the model as a ``StateSpace`` of python-control.
@@ -162,6 +262,7 @@ class LinearModel:
         dt = 0 if self.period_s is None else self.period_s
         return library.ss(*matrices, dt, **names, remove_useless_states=False)
 
+    @checked_arguments("step", input=SIGNAL, output=SIGNAL)
     def step(
         self, input: str | NamedSignal, output: str | NamedSignal, duration_s: float | None = None
     ) -> "StepResponse":

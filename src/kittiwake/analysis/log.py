@@ -15,10 +15,17 @@ from typing_extensions import override
 from kittiwake.analysis.log_reader import files_beside, read_log_file
 from kittiwake.analysis.output_file import LOG_FILE
 from kittiwake.analysis.portable_scenario import PortableScenario
-from kittiwake.analysis.table import Event, Table
-from kittiwake.core.arguments import FILE, ArgumentRule, checked_arguments, several
+from kittiwake.analysis.table import EULER, Event, Table
+from kittiwake.core.arguments import (
+    FILE,
+    VEHICLE_NAME,
+    ArgumentRule,
+    checked_arguments,
+    several,
+)
 from kittiwake.core.errors import LogError, did_you_mean
 from kittiwake.core.extras import import_optional, require_cockpit
+from kittiwake.core.units import stored_name
 
 if TYPE_CHECKING:  # each takes half a second or more to import, and most runs need none
     import pandas
@@ -61,6 +68,12 @@ class StaticPage(Protocol):
         ...
 
 
+VEHICLE = VEHICLE_NAME._replace(error=LogError)
+COLUMN = ArgumentRule(
+    lambda value: isinstance(value, str),
+    "the name of a column, such as 'x_m'",
+    error=LogError,
+)
 PANELS = several("names of panels", "['position', 'speed']")
 SECOND_RUN = ArgumentRule(
     lambda value: isinstance(value, Log),
@@ -132,23 +145,52 @@ class Log:
 
         return log_html(self)
 
+    if not TYPE_CHECKING:  # which knows the attributes there are
+
+        def __getattr__(self, name: str) -> Any:
+            """Refuse an attribute; the message names the method for a column or a vehicle."""
+            message = f"a log has no attribute '{name}'"
+            tables = vars(self).get("tables", {})
+            own = next((vehicle for vehicle, one in tables.items() if name in one.columns), None)
+            if name in tables:
+                message += f". Write log.frame('{name}')"
+            elif own is not None:
+                message += f". Write log.column('{own}', '{name}') or log.frame('{own}')"
+            raise AttributeError(message, name=name, obj=self)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the vehicles in order."""
         return tuple(self.tables)
 
+    @checked_arguments("log.columns", name=VEHICLE)
     def columns(self, name: str) -> tuple[str, ...]:
         """Return the names of a vehicle's columns in order."""
         return self._table(name).columns
 
+    @checked_arguments("log.quantities", name=VEHICLE)
     def quantities(self, name: str) -> tuple[str, ...]:
         """Return the quantities that a vehicle's ``status`` numbers from 1."""
         return self._table(name).quantities
 
+    @checked_arguments("log.values", name=VEHICLE)
     def values(self, name: str) -> Float64[np.ndarray, "rows columns"]:
         """Return all rows of a vehicle."""
         return self._table(name).values
 
+    @checked_arguments("log.euler_rad", name=VEHICLE)
+    def euler_rad(self, name: str) -> Float64[np.ndarray, "rows 3"]:
+        """Return roll, pitch and yaw of a vehicle over time, in radians.
+
+        The angles are those of ZYX: yaw, then pitch, then roll. Yaw and roll are between -pi and
+        pi; ``np.unwrap`` makes them continuous.
+
+        Raises:
+            LogError: if there is no such vehicle.
+        """
+        return self._table(name).roll_pitch_yaw_rad
+
+    @checked_arguments("log.column", name=VEHICLE, column=COLUMN)
     def column(self, name: str, column: str) -> Float64[np.ndarray, " rows"]:
         """Return one quantity of a vehicle over time.
 
@@ -157,11 +199,15 @@ class Log:
         """
         table = self._table(name)
         if column not in table.columns:
-            known = did_you_mean(column, table.columns, f"log.columns('{name}')")
-            message = f"'{name}' has no column '{column}'. {known}"
+            instead = did_you_mean(column, table.columns, f"log.columns('{name}')")
+            if (angle := stored_name(column).removesuffix("_rad") + "_rad") in EULER:
+                way = f"log.euler_rad('{name}')[:, {EULER.index(angle)}]"
+                instead = f"Its angles follow from qw to qz: write {way}."
+            message = f"'{name}' has no column '{column}'. {instead}"
             raise LogError(message)
         return table.values[:, table.columns.index(column)]
 
+    @checked_arguments("log.frame", name=VEHICLE)
     def frame(self, name: str) -> "pandas.DataFrame":
         """Return all rows of a vehicle as a pandas data frame."""
         pandas = import_optional("pandas", "data")

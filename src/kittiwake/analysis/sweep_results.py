@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,8 +128,7 @@ class SweepResults:
             LogError: for a column that the table does not have.
         """
         if name not in self.table.columns:
-            message = f"there is no column '{name}'. {did_you_mean(name, [*self.table.columns])}"
-            raise LogError(message)
+            raise LogError(unknown_column(name, self.table.columns))
         return np.asarray(self.table[name])
 
     def flown(self) -> "pandas.DataFrame":
@@ -260,6 +259,11 @@ class SweepResults:
         except (TypeError, ValueError):
             message = f"the column '{name}' has no numbers; name another one"
             raise LogError(message) from None
+
+
+def unknown_column(name: str, columns: Iterable[str]) -> str:
+    """Return the message for a column that a table does not have."""
+    return f"there is no column '{name}'. {did_you_mean(name, columns)}"
 
 
 def parsed_condition(condition: str) -> SuccessCondition:

@@ -11,6 +11,9 @@ Q_WORLD_FROM_BODY = ("qw", "qx", "qy", "qz")
 VELOCITY_WORLD_MPS = ("vx_mps", "vy_mps", "vz_mps")
 ANGULAR_VELOCITY_BODY_RADPS = ("wx_radps", "wy_radps", "wz_radps")
 
+# angles that are computed from the quaternion
+EULER = ("roll_rad", "pitch_rad", "yaw_rad")
+
 # the first columns of every vehicle, in this order; the last one is STATUS
 STATE_COLUMNS = (
     "time_s",
@@ -63,6 +66,11 @@ class Table:
         return values
 
     @property
+    def roll_pitch_yaw_rad(self) -> Float64[np.ndarray, "rows 3"]:
+        """Attitude in ZYX angles, yaw between -pi and pi."""
+        return roll_pitch_yaw_rad(self.part(Q_WORLD_FROM_BODY))
+
+    @property
     def roll_pitch_yaw_deg(self) -> Float64[np.ndarray, "rows 3"]:
         """Attitude in ZYX angles, yaw between -180 and 180."""
         return roll_pitch_yaw_deg(self.part(Q_WORLD_FROM_BODY))
@@ -82,11 +90,18 @@ def roll_pitch_yaw_deg(
     q_world_from_body: Float64[np.ndarray, "rows 4"],
 ) -> Float64[np.ndarray, "rows 3"]:
     """Return the ZYX angles of unit quaternions (w, x, y, z), yaw between -180 and 180."""
+    return np.degrees(roll_pitch_yaw_rad(q_world_from_body))
+
+
+def roll_pitch_yaw_rad(
+    q_world_from_body: Float64[np.ndarray, "rows 4"],
+) -> Float64[np.ndarray, "rows 3"]:
+    """Return the ZYX angles of unit quaternions (w, x, y, z), yaw between -pi and pi."""
     w, x, y, z = q_world_from_body.T
     roll = np.arctan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y))
     pitch = np.arcsin(np.clip(2.0 * (w * y - z * x), -1.0, 1.0))
     yaw = np.arctan2(2.0 * (w * z + x * y), 1.0 - 2.0 * (y * y + z * z))
-    return np.degrees(np.stack([roll, pitch, yaw], axis=1))
+    return np.stack([roll, pitch, yaw], axis=1)
 
 
 def lies_on_its_back(

@@ -39,7 +39,8 @@ def compare(
         typer.Option(
             metavar="KEY=VALUE",
             help="Noise of the estimates in place of the scenario's estimator, such as "
-            "position_m=0.05; the keys are those of 'kittiwake list noisy-truth'. May be repeated.",
+            "position_m=0.05; the keys are those of 'kittiwake list noisy-truth', others are 0. "
+            "May be repeated.",
         ),
     ] = None,
     out: Annotated[

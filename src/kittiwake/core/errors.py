@@ -212,8 +212,15 @@ def nearest(given: str, names: Iterable[str]) -> str | None:
         ]
         # a word of a name is closer to it than two misspelled letters
         found |= {name: 1.5 for name in sorted(longer, key=len)[:1] if found.get(name, 2.0) > 1.5}
+    # without its unit, a name is closer than with one wrong letter
+    found |= {name: 0.5 for name in by_spelling if typed and _without_end(name) == typed}
     meant = min(found, key=found.__getitem__, default="")
     return by_spelling.get(meant)
+
+
+def _without_end(name: str) -> str:
+    """Return a name without its last word, which is often a unit."""
+    return name.rpartition("_")[0]
 
 
 def _words(name: str) -> set[str]:

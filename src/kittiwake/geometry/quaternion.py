@@ -15,7 +15,7 @@ from jaxtyping import Array, Float
 from numpy.typing import DTypeLike
 
 from kittiwake.geometry.euler import EulerZYX
-from kittiwake.geometry.scalar import Real, namespace, require_scalar
+from kittiwake.geometry.scalar import Real, namespace, require_components, require_scalar
 from kittiwake.geometry.trigonometry import sin_cos
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.pytree import Module
@@ -23,6 +23,7 @@ from kittiwake.pytree import Module
 SMALL_ANGLE_RAD = 1e-4
 # error of orthogonality up to which a matrix is a rotation; of four decimals it is at most 1.8e-4
 MATRIX_TOLERANCE = 2e-4
+OF_ARRAYS = "Write Quaternion.of(array), or for rows of w, x, y, z jax.vmap(kw.Quaternion.of)(rows)"
 
 
 class Quaternion(Module):
@@ -36,13 +37,14 @@ class Quaternion(Module):
     def __post_init__(self) -> None:
         """Refuse arrays; those of a batch enter by ``vmap`` and trees, which check nothing."""
         for part in "wxyz":
-            require_scalar(getattr(self, part), f"Quaternion.{part}", "Write Quaternion.of(array)")
+            require_scalar(getattr(self, part), f"Quaternion.{part}", OF_ARRAYS)
 
     @classmethod
     def of(
         cls, components: "Quaternion | Sequence[Real] | Float[Array | np.ndarray, '4']"
     ) -> "Quaternion":
         """Return the quaternion with these four components (w, x, y, z)."""
+        require_components(components, 4, "Quaternion")
         w, x, y, z = components.tolist() if isinstance(components, np.ndarray) else components
         return cls(w, x, y, z)
 

@@ -43,6 +43,29 @@ def require_scalar(value: object, owner: str, instead: str) -> None:
     raise TypeError(message)
 
 
+def require_components(components: object, count: int, owner: str) -> None:
+    """Refuse an array or a sequence of another shape than ``(count,)``; others are not checked.
+
+    Raises:
+        ValueError: with what to write instead.
+    """
+    if isinstance(components, np.ndarray | jax.Array):
+        # traced numbers may be batched, as in ``require_scalar``
+        shape = components.shape
+        if shape == (count,) or (isinstance(components, Tracer) and shape[:1] == (count,)):
+            return
+        given = f"an array of shape {components.shape}"
+    elif isinstance(components, list | tuple) and len(components) != count:
+        given = f"{len(components)} numbers"
+    else:
+        return
+    message = (
+        f"`{owner}.of`: got {given}; must be {count} numbers. For an array of rows write "
+        f"jax.vmap(kw.{owner}.of)(rows)"
+    )
+    raise ValueError(message)
+
+
 def multiply(a: Real, b: Real) -> Real:
     """Return ``a * b``; 0.0 if a factor is known to be zero, which XLA does not simplify."""
     if is_zero(a) or is_zero(b):

@@ -13,10 +13,19 @@ import numpy as np
 from jaxtyping import Array, Float
 from numpy.typing import DTypeLike
 
-from kittiwake.geometry.scalar import Real, add, multiply, namespace, require_scalar, subtract
+from kittiwake.geometry.scalar import (
+    Real,
+    add,
+    multiply,
+    namespace,
+    require_components,
+    require_scalar,
+    subtract,
+)
 from kittiwake.pytree import Module
 
 Components: TypeAlias = Sequence[Real] | Float[Array | np.ndarray, "3"]
+OF_ARRAYS = "Write Vec3.of(array), or for rows of x, y, z jax.vmap(kw.Vec3.of)(rows)"
 
 
 class Vec3(Module):
@@ -35,7 +44,7 @@ class Vec3(Module):
     def __post_init__(self) -> None:
         """Refuse arrays; those of a batch enter by ``vmap`` and trees, which check nothing."""
         for axis in "xyz":
-            require_scalar(getattr(self, axis), f"Vec3.{axis}", "Write Vec3.of(array)")
+            require_scalar(getattr(self, axis), f"Vec3.{axis}", OF_ARRAYS)
 
     @classmethod
     def zero(cls) -> "Vec3":
@@ -45,6 +54,7 @@ class Vec3(Module):
     @classmethod
     def of(cls, components: "Vec3 | Components") -> "Vec3":
         """Return the vector with these three components; those of NumPy become Python's."""
+        require_components(components, 3, "Vec3")
         x, y, z = components.tolist() if isinstance(components, np.ndarray) else components
         return cls(x, y, z)
 

@@ -64,7 +64,8 @@ def compare(
         overrides: changes to the scenario, such as ``{"time.duration_s": 20}``, or a list such as
             ``["time.duration_s=20"]``.
         noise: standard deviations for the estimator ``noisy-truth``, such as
-            ``{"position_m": 0.1}``, which replaces the scenario's estimator; None keeps that.
+            ``{"position_m": 0.1}``, which replaces the scenario's estimator; others are zero.
+            None keeps the scenario's.
         allow_code: the folder whose Python files the scenario may load, or several.
 
     Raises:

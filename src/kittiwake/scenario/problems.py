@@ -9,11 +9,12 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, NoReturn, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
-from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean
+from kittiwake.core.errors import KittiwakeError, ScenarioError, did_you_mean, listed
 
 KeyPath: TypeAlias = tuple[str | int, ...]
 # numbers, text, booleans, null, and lists and mappings of them
@@ -23,6 +24,8 @@ Details: TypeAlias = Mapping[str, Any]
 
 MAX_CHARACTERS = 60
 MAX_PROBLEMS = 20
+# keys that are shown of a mapping without required ones
+SHOWN_KEYS = 3
 
 # a message about one vehicle: its place, the vehicle's name, the rest
 VEHICLE_MESSAGE = re.compile(
@@ -31,6 +34,8 @@ VEHICLE_MESSAGE = re.compile(
 
 # the type of an error whose message is complete without the given value
 STATEMENT = "statement"
+# that of an error whose message is a rule
+NO_MAPPING = "no_mapping"
 # the end of a key in radians, which users write in degrees
 _RADIANS = re.compile(r"(?<!_per)_rad\Z")
 
@@ -39,7 +44,8 @@ _WORDS = {None: "null", True: "true", False: "false"}
 _NUMBER = "must be a number"
 _WHOLE = "must be a whole number"
 _LIST = "must be a list"
-_MAPPING = "must be a mapping (key: value)"
+_MAPPING = "must be a mapping"
+_KEYS_AND_VALUES = f"{_MAPPING} (key: value)"
 _RULES = {
     "float_type": _NUMBER,
     "float_parsing": _NUMBER,
@@ -53,10 +59,10 @@ _RULES = {
     "string_type": "must be text",
     "list_type": _LIST,
     "tuple_type": _LIST,
-    "dict_type": _MAPPING,
-    "mapping_type": _MAPPING,
-    "model_type": _MAPPING,
-    "model_attributes_type": _MAPPING,
+    "dict_type": _KEYS_AND_VALUES,
+    "mapping_type": _KEYS_AND_VALUES,
+    "model_type": _KEYS_AND_VALUES,
+    "model_attributes_type": _KEYS_AND_VALUES,
     "none_required": "must be null",
     "greater_than": "must be above {gt}",
     "greater_than_equal": "must be at least {ge}",
@@ -107,9 +113,34 @@ class DeclaredModel(BaseModel):
     @classmethod
     def _mark_unknown_keys(cls, data: Plain) -> Plain:
         if not isinstance(data, Mapping):
-            return data
-        mark = UnknownKey(list(cls.model_fields), cls.advice_on_keys)
-        return {key: value if key in cls.model_fields else mark for key, value in data.items()}
+            return data if isinstance(data, cls) else cls._refuse_other_than_mapping()
+        known = cls.model_fields
+        return {
+            key: value if key in known else UnknownKey([*known], cls.advice_on(key, data))
+            for key, value in data.items()
+        }
+
+    @classmethod
+    def advice_on(cls, key: Plain, data: Mapping[Plain, Plain]) -> str:
+        """Return what to write instead of a key that the model does not have, beside its keys."""
+        del key, data
+        return cls.advice_on_keys
+
+    @classmethod
+    def _refuse_other_than_mapping(cls) -> NoReturn:
+        """Refuse what is no mapping, with the required keys, or else the first ones.
+
+        Raises:
+            PydanticCustomError: always.
+        """
+        names = [*cls.model_fields]
+        shown = [name for name, one in cls.model_fields.items() if one.is_required()]
+        shown = shown or names[:SHOWN_KEYS]
+        keys = ", ".join(f"{name}: ..." for name in shown)
+        others = [name for name in names if name not in shown]
+        further = f"; further keys: {listed(others)}" if others else ""
+        rule = {"rule": f"{_MAPPING} {{{keys}}}{further}"}
+        raise PydanticCustomError(NO_MAPPING, "{rule}", rule)
 
 
 def render_problems(

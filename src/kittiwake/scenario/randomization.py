@@ -11,7 +11,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from kittiwake.core.errors import KittiwakeError, ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError, listed
 from kittiwake.core.streams import draw_stream
 from kittiwake.core.units import stored_path
 from kittiwake.geometry.scalar import Real
@@ -20,6 +20,7 @@ from kittiwake.scenario.distributions import Distribution, distributions
 from kittiwake.scenario.document import Override, apply_overrides, written
 from kittiwake.scenario.problems import KeyPath, Plain, ProblemList
 from kittiwake.scenario.scenario import CURRICULUM, RANDOMIZE, RANDOMIZED, Scenario
+from kittiwake.scenario.schema import parameter_paths
 
 ALWAYS = RANDOMIZE[0]
 # sections that may be randomized; all else, such as task parameters, is equal in all episodes
@@ -155,7 +156,9 @@ def parts_of(scenario: Scenario, keys: Sequence[str] = RANDOMIZED) -> list[Part]
                 problems.add(place_in_file, str(error))
                 continue
             if path.partition(".")[0] not in PHYSICAL:
-                problems.add(place_in_file, f"{NOT_PHYSICAL}; remove it")
+                paths = parameter_paths(path, scenario.document.data.get("vehicles"))
+                instead = f"write {listed(paths)}" if paths else "remove it"
+                problems.add(place_in_file, f"{NOT_PHYSICAL}; {instead}")
                 continue
             again = next(
                 (own.path for own in parts if replaces(own.path, path) or replaces(path, own.path)),

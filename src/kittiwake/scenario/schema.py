@@ -4,6 +4,8 @@ It declares the parts that every scenario has; components declare the parameters
 """
 
 import re
+from collections.abc import Mapping
+from dataclasses import fields
 from functools import lru_cache
 from typing import Annotated, Any, Literal
 
@@ -11,13 +13,16 @@ import numpy as np
 from jaxtyping import Float64
 from pydantic import AfterValidator, ConfigDict, Field
 from pydantic_core import PydanticCustomError
+from typing_extensions import override
 
 from kittiwake.core.bounds import POSITIVE, Bounds
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import ScenarioError, listed
+from kittiwake.core.units import stored_name
 from kittiwake.geometry.scalar import Real
 from kittiwake.geometry.vec3 import Vec3
 from kittiwake.pytree import Module
 from kittiwake.scenario.problems import STATEMENT, DeclaredModel, shortened
+from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import FlightArea, Origin
 
 MAX_VEHICLES = 1_000_000
@@ -25,6 +30,8 @@ MAX_VEHICLES = 1_000_000
 ROW = Bounds(1.0, float(MAX_VEHICLES))
 # in place of a policy file: the task's own policy, without learning
 TASK_POLICY = "task"
+# section of a vehicle
+PARAMETERS = "parameters"
 # version of the format of scenario files
 FORMAT = 1
 # among the sensors of a vehicle, the file with recorded measurements
@@ -108,6 +115,20 @@ def entry_vehicle_names(entry: str, count: int | None) -> tuple[str, ...]:
     return tuple(f"{entry}-{i + 1:0{width}}" for i in range(count))
 
 
+def parameter_paths(key: str, vehicles: Any) -> list[str]:
+    """Return the paths at which vehicles of a scenario file have a parameter of this name."""
+    entries = vehicles.items() if isinstance(vehicles, Mapping) else ()
+    return [f"vehicles.{name}.{PARAMETERS}.{key}" for name, entry in entries if _has(entry, key)]
+
+
+def _has(entry: Any, key: str) -> bool:
+    """Return True if the model of a vehicle's entry has a parameter of this name."""
+    model = entry.get("model") if isinstance(entry, Mapping) else None
+    if not isinstance(model, str) or model not in VEHICLES.entries:
+        return False
+    return stored_name(key) in {field.name for field in fields(VEHICLES.parameters_of(model))}
+
+
 class VehicleSchema(DeclaredModel):
     """Entry of ``vehicles``.
 
@@ -134,6 +155,11 @@ class VehicleSchema(DeclaredModel):
     avoidance: Entry = []
     computation_delay_s: Annotated[float, Field(ge=0.0, allow_inf_nan=False)] = 0.0
     faults: list[Entry] = []
+
+    @classmethod
+    @override
+    def advice_on(cls, key: Any, data: Mapping[Any, Any]) -> str:
+        return f"Did you mean {PARAMETERS}.{key}?" if _has(data, str(key)) else ""
 
     @property
     def instruments(self) -> dict[str, Any]:
@@ -170,3 +196,9 @@ class ScenarioSchema(DeclaredModel):
     randomize: dict[str, Any] = {}
     curriculum: dict[str, Any] = {}
     vehicles: Annotated[dict[Name, VehicleSchema], Field(min_length=1)]
+
+    @classmethod
+    @override
+    def advice_on(cls, key: Any, data: Mapping[Any, Any]) -> str:
+        paths = parameter_paths(str(key), data.get("vehicles"))
+        return f"Did you mean {listed(paths)}?" if paths else ""

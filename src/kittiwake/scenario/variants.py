@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,8 @@ def _parsed_one(controllers: str, name: str) -> str | OwnComponent:
 def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
     """Return overrides that give each vehicle the true state plus noise of these deviations.
 
+    Deviations that are not given are zero, unlike those of the estimator in a scenario.
+
     Raises:
         ScenarioError: for an item that is not ``KEY=VALUE``, is given twice, or is invalid.
     """
@@ -148,12 +151,15 @@ def noise_items(scenario: Scenario, noise: Iterable[str]) -> list[str]:
             message = f"--noise {item}: {stored_name(key)} is given twice; give it once"
             raise ScenarioError(message)
         given[key], origins[key] = _number(value), item
+    noisy = ESTIMATORS.find(NOISY)
     build_component(
-        ESTIMATORS.find(NOISY),
+        noisy,
         given,
         lambda path: f"--noise {origins.get(str(path[0]), '') if path else ''}".rstrip(),
     )
-    estimator = json.dumps({"type": NOISY, **given})
+    stored = [*map(stored_name, given)]
+    others = {field.name: 0.0 for field in fields(noisy) if field.name not in stored}
+    estimator = json.dumps({"type": NOISY, **given, **others})
     return [f"vehicles.{name}.estimator={estimator}" for name in _entries(scenario)]
 
 

@@ -152,3 +152,92 @@ def test_a_missing_extra_is_named(pelican, monkeypatch):
     monkeypatch.setitem(sys.modules, "control", None)
     with pytest.raises(kw.KittiwakeError, match=r"kittiwake\[control\]"):
         pelican.to_control()
+
+
+def test_a_model_unpacks_into_its_matrices():
+    model = oscillator()
+    a, b, c, d = model
+    for name, matrix in zip("ABCD", (a, b, c, d), strict=True):
+        assert matrix is getattr(model, name)
+
+
+def test_a_number_is_no_signal():
+    model = oscillator()
+    with pytest.raises(
+        KittiwakeError, match=r"`input`: got 1; must be a name, .* such as model.inputs\[0\]"
+    ):
+        model.step(1, 1)
+    with pytest.raises(KittiwakeError, match=r"`states`: got \[2\]; must be several names"):
+        model.part(states=[2])
+    with pytest.raises(KittiwakeError, match=r"Write \['place_m'\]"):
+        model.part(states="place_m")
+
+
+def lagging(period_s=None):
+    """Return the oscillator behind an actuator with a gain, whose value is an output, too."""
+    model = oscillator()
+    lag_s, gain = 0.05, 3.0
+    a = np.block([[model.A, model.B], [np.zeros((1, 2)), np.array([[-1.0 / lag_s]])]])
+    b = np.array([[0.0], [0.0], [gain / lag_s]])
+    if period_s is not None:
+        from kittiwake.analysis.linear_model import _sampled
+
+        a, b = _sampled(a, b, period_s)
+    return LinearModel(
+        a,
+        b,
+        np.eye(3),
+        np.zeros((3, 1)),
+        (*model.states, *signals(["act_n"])),
+        model.inputs,
+        (*model.outputs, *signals(["act_n"])),
+        period_s=period_s,
+    )
+
+
+def steady_gain(model):
+    a = model.A if model.period_s is None else model.A - np.eye(len(model.A))
+    return model.D - model.C @ np.linalg.solve(a, model.B)
+
+
+@pytest.mark.parametrize("period_s", [None, 0.02])
+def test_other_states_in_their_steady_state_keep_the_steady_gains(period_s):
+    model = lagging(period_s)
+    part = model.part(states=model.states[:2], others="steady")
+    assert part.left_out == {"act_n": "in its steady state"}
+    np.testing.assert_allclose(steady_gain(part), steady_gain(model), atol=1e-12)
+    np.testing.assert_allclose(steady_gain(part)[:, 0], [3.0, 0.0, 3.0], atol=1e-9)
+
+
+@pytest.mark.filterwarnings("default")
+def test_other_states_in_their_steady_state_leave_the_model_of_python_control():
+    control = pytest.importorskip("control")
+    model = lagging()
+    part = model.part(states=model.states[:2], others="steady")
+    reference = control.model_reduction(model.to_control(), elim_states=[2], method="matchdc")
+    for own, theirs in zip(part, (reference.A, reference.B, reference.C, reference.D), strict=True):
+        np.testing.assert_allclose(own, theirs, atol=1e-12)
+
+
+def test_a_state_without_a_steady_state_must_be_kept_unless_it_has_no_effect():
+    model = lagging()
+    integral = LinearModel(
+        np.block([[model.A, np.zeros((3, 1))], [np.array([[1.0, 0.0, 0.0, 0.0]])]]),
+        np.vstack([model.B, [[0.0]]]),
+        np.eye(4),
+        np.zeros((4, 1)),
+        (*model.states, *signals(["integral_ms"])),
+        model.inputs,
+        (*model.outputs, *signals(["integral_ms"])),
+    )
+    with pytest.raises(KittiwakeError, match="integral among act_n, integral_ms has no steady"):
+        integral.part(states=model.states[:2], others="steady")
+    part = integral.part(states=model.states[:2], outputs=["x_m"], others="steady")
+    assert steady_gain(part).item() == pytest.approx(3.0, rel=1e-9)
+    with pytest.raises(KittiwakeError, match="`others`: got 'truncate'; must be 'held' or 'st"):
+        model.part(others="truncate")
+
+
+def test_an_input_that_acts_through_held_states_alone_is_warned_of():
+    with pytest.warns(UserWarning, match="setpoint.place_m: without effect.*others='steady'"):
+        lagging().part(states=["place_m", "speed_mps"])

@@ -40,6 +40,19 @@ def test_an_unknown_column_is_refused_with_the_nearest_name():
         Log({"pelican": table()}).column("pelican", "qv")
 
 
+@pytest.mark.parametrize(
+    ("given", "instead"),
+    [
+        ("x", "Did you mean 'x_m'"),
+        ("vy", "Did you mean 'vy_mps'"),
+        ("pitch_deg", r"write log.euler_rad\('pelican'\)\[:, 1\]"),
+    ],
+)
+def test_a_column_without_its_unit_is_found(given, instead):
+    with pytest.raises(LogError, match=instead):
+        Log({"pelican": table()}).column("pelican", given)
+
+
 def test_a_frame_has_the_columns_in_order():
     frame = Log({"pelican": table()}).frame("pelican")
     assert tuple(frame.columns) == COLUMNS
@@ -194,3 +207,39 @@ STOPPED = {"status": "failed", "reason": "stopped by the user at 5 s"}
 )
 def test_a_log_says_how_and_when_a_run_ended_early(log, expected):
     assert log.early_end == expected
+
+
+def test_angles_of_a_log_are_those_of_its_quaternions():
+    rolls = np.array([-0.4, 0.0, 1.2])
+    columns = dict.fromkeys(COLUMNS, np.zeros(3)) | {
+        "qw": np.cos(rolls / 2),
+        "qx": np.sin(rolls / 2),
+    }
+    log = Log({"pelican": Table(COLUMNS, np.stack([*columns.values()], axis=1))})
+    angles = log.euler_rad("pelican")
+    np.testing.assert_allclose(angles, np.stack([rolls, 0 * rolls, 0 * rolls], axis=1), atol=1e-15)
+    with pytest.raises(
+        LogError, match=r"no column 'yaw_rad'.*write log.euler_rad\('pelican'\)\[:, 2\]"
+    ):
+        log.column("pelican", "yaw_rad")
+
+
+def test_a_number_is_neither_vehicle_nor_column():
+    log = Log({"pelican": table()})
+    with pytest.raises(LogError, match="`name`: got 1; must be the name of a vehicle"):
+        log.column(1, "x_m")
+    with pytest.raises(LogError, match="`column`: got 2; must be the name of a column"):
+        log.column("pelican", 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "instead"),
+    [
+        ("time_s", r"Write log.column\('pelican', 'time_s'\) or log.frame\('pelican'\)"),
+        ("pelican", r"Write log.frame\('pelican'\)"),
+        ("nothing", "no attribute 'nothing'$"),
+    ],
+)
+def test_an_attribute_that_a_log_lacks_is_refused_with_its_method(name, instead):
+    with pytest.raises(AttributeError, match=instead):
+        getattr(Log({"pelican": table()}), name)

@@ -241,3 +241,12 @@ def test_rotation_vectors_lead_back_to_their_rotation():
         np.testing.assert_allclose(vector.array, rotation.as_rotvec(), rtol=0, atol=1e-14)
     tiny = Quaternion.from_rotation_vector(Vec3(1e-9, 0.0, 0.0)).to_rotation_vector()
     assert tiny.x == pytest.approx(1e-9, rel=1e-12)
+
+
+def test_rows_of_quaternions_are_refused_with_the_way_that_takes_them():
+    rows = np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0]])
+    of = getattr(Quaternion.of.__func__, "__wrapped__", Quaternion.of.__func__)
+    with pytest.raises(ValueError, match=r"shape \(2, 4\); must be 4 numbers.*jax.vmap"):
+        of(Quaternion, rows)
+    yaws_rad = jax.vmap(lambda row: Quaternion.of(row).to_euler().yaw_rad)(rows)
+    np.testing.assert_allclose(yaws_rad, [0.0, np.pi])

@@ -66,8 +66,6 @@ def test_zero_changes_nothing():
 def test_components_come_back_as_given():
     assert Vec3.of([1.0, 2.0, 3.0]) == Vec3(1.0, 2.0, 3.0)
     np.testing.assert_array_equal(Vec3.of(np.array([1.0, 2.0, 3.0])).array, [1.0, 2.0, 3.0])
-    with pytest.raises(ValueError, match="unpack"):
-        Vec3.of([1.0, 2.0])
 
 
 def test_plain_numbers_and_jax_give_the_same_bits():
@@ -167,3 +165,18 @@ def test_batches_enter_by_trees():
     assert batch.x.shape == (4,)
     rows = jax.vmap(lambda v: (v - Vec3(0.0, 0.0, 0.0)).norm())(batch)
     np.testing.assert_array_equal(rows, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        (np.ones((501, 3)), r"an array of shape \(501, 3\)"),
+        (jnp.ones(4), r"an array of shape \(4,\)"),
+        ([1.0, 2.0], "2 numbers"),
+    ],
+)
+def test_components_of_another_shape_are_refused_with_the_way_for_rows(given, shown):
+    of = getattr(Vec3.of.__func__, "__wrapped__", Vec3.of.__func__)
+    message = rf"`Vec3.of`: got {shown}; must be 3 numbers.*write jax.vmap\(kw.Vec3.of\)\(rows\)"
+    with pytest.raises(ValueError, match=message):
+        of(Vec3, given)

@@ -1,6 +1,8 @@
 """Comparing controllers: which are put where, that each gets the same, and what is refused."""
 
+import json
 from io import StringIO
+from math import inf
 
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from IPython.core.formatters import DisplayFormatter
 from rich.console import Console
 
 import kittiwake as kw
-from kittiwake.analysis.comparison_metrics import summaries
+from kittiwake.analysis.comparison_metrics import OF_STEP, SHOWN, Spread, summaries
+from kittiwake.analysis.comparison_table import comparison_pages
 from kittiwake.analysis.plots.comparison import draw_comparison
 from kittiwake.cli.comparison_table import comparison_tables
 from kittiwake.control.euler_attitude import EulerAttitude
@@ -16,7 +19,7 @@ from kittiwake.core.commands import PositionYaw
 from kittiwake.core.errors import KittiwakeError, LogError, ScenarioError
 from kittiwake.interfaces.cascade import cascade_path
 from kittiwake.runtime.comparison_flights import compare
-from kittiwake.scenario.variants import variants
+from kittiwake.scenario.variants import noise_items, variants
 
 # in the air feet change nothing but the time to compile
 SCENARIO = """
@@ -42,7 +45,7 @@ def scenario(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def trials(scenario):
-    noise = {"position_m": 0.01, "velocity_mps": 0, "attitude_rad": 0, "rate_radps": 0}
+    noise = {"position_m": 0.01}
     return compare(scenario, ["position", "euler-attitude"], seeds=2, noise=noise)
 
 
@@ -119,6 +122,16 @@ def test_a_controller_that_cannot_fly_the_vehicle_is_refused_by_name(controller,
         compare(scenario, [controller])
     assert said in str(refused.value)
     assert controller.split("+")[-1] in str(refused.value)
+
+
+def test_noise_that_was_not_given_is_zero(scenario):
+    base = kw.Scenario.load(scenario)
+    (item,) = noise_items(base, ["attitude_deg=1"])
+    path, _, estimator = item.partition("=")
+    assert path == "vehicles.tern.estimator"
+    assert json.loads(estimator) == {"type": "noisy-truth", "attitude_deg": 1.0} | dict.fromkeys(
+        ("position_m", "velocity_mps", "rate_radps"), 0.0
+    )
 
 
 @pytest.mark.parametrize(
@@ -298,3 +311,11 @@ def test_a_notebook_shows_a_column_for_each_controller(trials):
     html = DisplayFormatter().format(trials)[0]["text/html"]
     for text in ("tern", "position", "euler-attitude", "tracking error, RMS (m)", "2 of 2"):
         assert f">{text}<" in html or f" {text}<" in html
+
+
+@pytest.mark.parametrize(("known", "lines"), [("rise_time_s", 3), ("tracking_rms_m", 1)])
+def test_a_step_that_does_not_settle_has_a_dash_and_no_step_has_no_line(known, lines):
+    row = {"controllers": "lee", "vehicle": "h", "flights": 1, "completed": 1}
+    (page,) = comparison_pages([row | dict.fromkeys(SHOWN) | {known: Spread(1.0, 0.0, 1)}], inf)
+    assert len(page.lines) == lines + 1  # and how many were completed
+    assert ((SHOWN["settling_time_s"], "-") in page.lines) == (known in OF_STEP)

@@ -74,9 +74,12 @@ def _no_calls():
     Recorded.calls.clear()
 
 
+SPRING = Recorded()
+
+
 @pytest.fixture(scope="module")
 def spring():
-    return kw.Simulation(scenario([Recorded()]))
+    return kw.Simulation(scenario([SPRING]))
 
 
 @pytest.mark.slow
@@ -242,6 +245,14 @@ def test_numbers_reach_the_controller_in_double_precision(spring):
     spring.run()
     estimates = [estimate.position_world_m.x for *_, estimate in Recorded.calls]
     assert any(float(np.float32(number)) != number for number in estimates[2:])
+
+
+def test_a_changed_attribute_counts_in_the_next_flight_of_the_same_program(spring, monkeypatch):
+    program = spring.program
+    first = spring.run().column("h", "x_m")
+    monkeypatch.setattr(SPRING, "gain", 6.0)
+    assert np.abs(spring.run().column("h", "x_m") - first).max() > 1e-3
+    assert spring.program is program
 
 
 @pytest.mark.slow

@@ -21,6 +21,7 @@ from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.runtime import side_by_side
 from kittiwake.runtime.sweeps import workers as sweep_workers
 from kittiwake.runtime.sweeps.plan import SweepPlan, simulation_of
+from kittiwake.runtime.sweeps.rows import require_columns
 from kittiwake.runtime.sweeps.store import SweepStore
 
 SHORT = {"time.duration_s": 0.2}
@@ -111,7 +112,8 @@ def test_a_sweep_that_was_cut_off_flies_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.undo()
     assert len(SweepStore(folder).flown()) == 2
     assert stopped.value.__notes__ == [
-        f"2 of 6 runs are flown. To go on: kittiwake sweep --resume {folder}"
+        f"2 of 6 runs are flown. To go on: kittiwake sweep --resume {folder}, in Python "
+        f"kw.resume_sweep('{folder}', ...)"
     ]
     counted = []
     results = kw.resume_sweep(folder, progress=lambda flown, runs: counted.append((flown, runs)))
@@ -282,6 +284,9 @@ def test_runs_are_as_many_as_requested(tmp_path):
     [
         ({"vary": {"world.wnd.from_deg": [0, 1]}}, "Did you mean"),
         ({"vary": {"vehicles.pelican.start.yaw_dg": {"uniform": [0, 9]}}}, "Did you mean"),
+        ({"vary": {"mass_kg": [1, 2]}}, f"^vary mass_kg=1: .* Did you mean {MASS}?"),
+        ({"vary": {"mass_kg": {"uniform": [1, 2]}}}, f"no effect on the world .*; write {MASS}"),
+        ({"overrides": {"vehicles.pelican.mass_kg": 1}}, r"Did you mean parameters.mass_kg\?"),
         ({"seeds": 2, "runs": 4}, "give one of both"),
         ({"seeds": 0}, "must be a whole number that is at least 1"),
         ({"workers": 0}, "must be a whole number that is at least 1"),
@@ -337,9 +342,36 @@ def test_success_and_worst_runs_are_kept_for_a_sweep_that_goes_on(tmp_path):
     for name in ("nonsense", "status"):
         with pytest.raises(LogError, match=name) as refused:
             kw.resume_sweep(folder, worst_by=name)
-        assert refused.value.__notes__ == [
-            f"6 of 6 runs are flown. To go on: kittiwake sweep --resume {folder}"
-        ]
+        (note,) = refused.value.__notes__
+        assert "6 of 6 runs are flown. To judge them otherwise, with --success" in note
+        assert f"kw.resume_sweep('{folder}', ...)" in note
+
+
+@pytest.mark.parametrize(
+    "given", [{"success": "pelican.distance <= 1"}, {"worst_by": "pelican.distance"}]
+)
+def test_a_misspelled_column_is_refused_after_the_first_runs_and_leaves_nothing(tmp_path, given):
+    flown = []
+    with pytest.raises(LogError, match="no column 'pelican.distance'. Did you mean 'pelican.dist"):
+        swept(tmp_path / "s", seeds=8, progress=lambda done, runs: flown.append(done), **given)
+    assert flown == [0]
+    assert not (tmp_path / "s").exists()
+
+
+@pytest.mark.slow
+def test_a_column_that_only_other_runs_have_is_not_refused(tmp_path):
+    vary, judged = {"vehicles.pelican.count": [1, 2]}, "pelican-2.distance_m"
+    results = swept(tmp_path / "s", vary, seeds=1, worst_by=judged)
+    assert results.worst(1)["vehicles.pelican.count"].item() == 1
+    require_columns([{"drone.touchdown": None}], ["drone.touchdown.offset_m"])
+
+
+def test_the_first_runs_of_each_value_are_found_without_all_combinations():
+    plan = SweepPlan("small", 24, 2, 0, {"a": [1, 2, 3], "b": [4, 5]}, ("x", "y"))
+    runs = [plan.run(number) for number in plan.first_of_each_value()]
+    assert [(run.controllers, *run.values.values()) for run in runs] == [
+        *[("x", 1, 4), ("x", 1, 5), ("x", 2, 4), ("x", 3, 4), ("y", 1, 4)]
+    ]
 
 
 def test_a_sweep_that_another_process_flies_is_not_resumed(tmp_path):

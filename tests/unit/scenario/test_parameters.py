@@ -31,6 +31,9 @@ def x64():
         yield
 
 
+GAINS_RULE = "must be a mapping {proportional: ...}; further keys: limit_rad, limit_deg"
+
+
 class Gains(Module):
     """A record inside another."""
 
@@ -237,8 +240,8 @@ LARGEST = "at most 9223372036854775807"
         ("series", 4, "4 is not allowed; must be a list"),
         ("series", "12", "'12' is not allowed; must be a list"),
         ("series", {"a": 1}, "{'a': 1} is not allowed; must be a list"),
-        ("gains", 3, "3 is not allowed; must be a mapping (key: value)"),
-        ("gains", [3], "[3] is not allowed; must be a mapping (key: value)"),
+        ("gains", 3, f"3 is not allowed; {GAINS_RULE}"),
+        ("gains", [3], f"[3] is not allowed; {GAINS_RULE}"),
         ("quoted", 0, "0 is not allowed; must be above 0"),
     ],
 )
@@ -375,7 +378,8 @@ def test_parameters_that_are_not_a_mapping_are_refused():
     with pytest.raises(ScenarioError) as caught:
         build_component(Needy, 5, place, ("wind",))
     assert str(caught.value) == (
-        "keep-spot.yaml:12: wind: 5 is not allowed; must be a mapping (key: value)"
+        "keep-spot.yaml:12: wind: 5 is not allowed; must be a mapping {from_rad: ..., "
+        "speed_mps: ...}; further keys: from_deg, speed_kn"
     )
 
 

@@ -73,7 +73,10 @@ def problems(data):
         ({"even": 3}, "even: 3 is not allowed; must be a multiple of 2"),
         ({"strict": 1}, "strict: 1 is not allowed; must be true or false"),
         ({"vehicles": 3}, "vehicles: 3 is not allowed; must be a mapping (key: value)"),
-        ({"vehicles": {"a": 3}}, "vehicles.a: 3 is not allowed; must be a mapping (key: value)"),
+        (
+            {"vehicles": {"a": 3}},
+            "vehicles.a: 3 is not allowed; must be a mapping {model: ..., angle_rad: ...}",
+        ),
         (
             {"vehicles": {"a": {"model": "pelikan"}}},
             "vehicles.a.model: 'pelikan' is not known. Did you mean 'pelican'? "

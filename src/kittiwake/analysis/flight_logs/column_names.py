@@ -3,8 +3,10 @@
 import re
 from typing import get_args
 
+from kittiwake.analysis.flight_logs.recorded_units import units_of
 from kittiwake.analysis.table import (
     CONTACT,
+    EULER,
     FAULTS,
     FINISHED,
     LANDINGS,
@@ -22,7 +24,6 @@ from kittiwake.core.commands import Command
 from kittiwake.core.errors import did_you_mean
 
 MOTION = STATE_COLUMNS[1:]
-EULER = ("roll_rad", "pitch_rad", "yaw_rad")
 ESTIMATE = "estimate."
 COMMAND, SETPOINT = "cmd_", "setpoint."
 SURROUNDINGS = (
@@ -54,12 +55,13 @@ def known_columns() -> list[str]:
     ]
 
 
-def name_problem(name: str, *, euler: bool) -> str | None:
+def name_problem(name: str, *, euler: bool, recorded: str = "COLUMN") -> str | None:
     """Return what is wrong with the name of a column; None if it is one of Kittiwake's.
 
     Args:
         name: the name.
         euler: whether the attitude is given as roll, pitch and yaw.
+        recorded: the column of the log.
     """
     is_euler, is_part = name.removeprefix(ESTIMATE) in EULER, name in quaternion_of(name)
     if is_euler and euler:
@@ -71,8 +73,24 @@ def name_problem(name: str, *, euler: bool) -> str | None:
     known = known_columns()
     if name in known or FREE.fullmatch(name):
         return None
+    if (found := _with_other_unit(name, [*known, *EULER])) is not None:
+        own, unit = found
+        instead = f"write {own}: {{column: {recorded}, unit: {unit}}}"
+        needed = " and attitude: euler_zyx" if own in EULER and not euler else ""
+        return f"not a column of Kittiwake; {instead}{needed}."
     shown = [*known, "sensor.NAME.FIELD", "act_NAME"]
     return f"not a column of Kittiwake. {did_you_mean(name, shown)}"
+
+
+def _with_other_unit(name: str, known: list[str]) -> tuple[str, str] | None:
+    """Return the known column that a name means with another unit, and that unit; None if none."""
+    stem, _, end = name.rpartition("_")
+    for own in known:
+        units = units_of(own) if own.rpartition("_")[0] == stem else {}
+        for unit in units:
+            if end.lower() == unit.lower().replace("/s", "ps"):
+                return own, unit
+    return None
 
 
 def quaternion_of(name: str) -> tuple[str, ...]:

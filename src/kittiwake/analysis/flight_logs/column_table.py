@@ -11,13 +11,13 @@ from pydantic_core import PydanticCustomError
 from kittiwake.analysis.flight_logs.axes import BodyAxes, WorldAxes
 from kittiwake.analysis.flight_logs.column_names import (
     ESTIMATE,
-    EULER,
     euler_of,
     name_problem,
     quaternion_of,
 )
 from kittiwake.analysis.flight_logs.recorded import reading
 from kittiwake.analysis.flight_logs.recorded_units import TIMES, unit_problem, units_of
+from kittiwake.analysis.table import EULER
 from kittiwake.core.errors import LogError, ScenarioError
 from kittiwake.scenario import plain_yaml
 from kittiwake.scenario.document import Document
@@ -141,7 +141,7 @@ def table_of_own_names(names: Mapping[str, str], source: str) -> ColumnTable:
         LogError: if a column has another name.
     """
     for name, place in names.items():
-        problem = name_problem(name, euler=False)
+        problem = name_problem(name, euler=False, recorded=name)
         if problem is not None:
             message = (
                 f"{place}: '{name}': {problem} Give a table of the log's columns: --columns "
@@ -173,7 +173,8 @@ def _checked(document: Document) -> ColumnTable:
     problems = ProblemList(document.where)
     _check_time(entries.time, problems)
     for name, entry in entries.columns.items():
-        problem = name_problem(name, euler=entries.attitude == "euler_zyx")
+        is_euler = entries.attitude == "euler_zyx"
+        problem = name_problem(name, euler=is_euler, recorded=entry.recorded or "COLUMN")
         if problem is not None:
             problems.add(("columns", name), problem)
         elif entry.unit is not None:

@@ -2,13 +2,17 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from jaxtyping import Float64
 from typing_extensions import override
 
 from kittiwake.core.errors import LogError, did_you_mean
+from kittiwake.core.extras import import_optional
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Signal(NamedTuple):
@@ -108,6 +112,22 @@ class FlightLog:
         else:
             found = np.interp(time_s, recorded_s, values)
         return np.where((time_s >= recorded_s[0]) & (time_s <= recorded_s[-1]), found, np.nan)
+
+    def frame(self, rate_hz: float | None = None) -> "pandas.DataFrame":
+        """Return the signals at common times as a pandas data frame, with the rows of an export.
+
+        Args:
+            rate_hz: the rate of the rows; the times of the fastest signal unless given.
+
+        Raises:
+            LogError: if the signals have no time in common, or the rows are too many.
+        """
+        # a module of logs in files, which imports this one
+        from kittiwake.analysis.flight_logs.resampling import to_table
+
+        pandas = import_optional("pandas", "data")
+        table = to_table(self, rate_hz)
+        return pandas.DataFrame(table.values, columns=list(table.columns))
 
 
 def _within(time_s: Float64[np.ndarray, " samples"], begin_s: float, end_s: float) -> slice:

@@ -103,6 +103,19 @@ class SweepPlan:
         controllers = self.controllers[combination] if self.controllers else ""
         return PlannedRun(number, self.first_seed + seed, controllers, values)
 
+    def first_of_each_value(self) -> list[int]:
+        """Return the numbers of runs among which each varied value and each controller is."""
+        numbers, step = {0}, self.seeds
+        for count in [*map(len, reversed(self.grid.values())), max(len(self.controllers), 1)]:
+            numbers |= {place * step for place in range(count)}
+            step *= count
+        return sorted(number for number in numbers if number < self.runs)
+
+    def judging_columns(self) -> list[str]:
+        """Return the columns by which runs are judged."""
+        of_success = [] if self.success is None else [parsed_condition(self.success).column]
+        return [*of_success, *([] if self.worst_by is None else [self.worst_by])]
+
     def judged_by(self, success: str | None, worst_by: str | None) -> "SweepPlan":
         """Return the plan with what a success is, and which runs are the worst, where given.
 

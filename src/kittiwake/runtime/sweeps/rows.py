@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from kittiwake.analysis.log import Log
-from kittiwake.analysis.sweep_results import REFUSED
-from kittiwake.core.errors import KittiwakeError
+from kittiwake.analysis.sweep_results import REFUSED, unknown_column
+from kittiwake.core.errors import KittiwakeError, LogError
 from kittiwake.runtime.side_by_side import SeededSimulation, fly_all
 from kittiwake.runtime.sweeps.plan import PlannedRun, SweepPlan, draws_of_run, simulation_of
 
@@ -118,3 +118,23 @@ def _flat(name: str, value: Any) -> Iterator[tuple[str, Any]]:
             yield from _flat(f"{name}.{place}", component)
     else:
         yield name, value
+
+
+def require_columns(rows: Sequence[Row], names: Sequence[str]) -> None:
+    """Refuse names of columns that no row of a flight has.
+
+    A section that does not apply to a flight, such as ``drone.touchdown``, is one empty column; it
+    may have columns in other runs.
+
+    Raises:
+        LogError: with the nearest column.
+    """
+    for name in names:
+        if not any(_may_have(row, name) for row in rows):
+            columns = dict.fromkeys(column for row in rows for column in row)
+            raise LogError(unknown_column(name, columns))
+
+
+def _may_have(row: Row, name: str) -> bool:
+    ends = (place for place, character in enumerate(name) if character == ".")
+    return name in row or any(row.get(name[:end], name) is None for end in ends)

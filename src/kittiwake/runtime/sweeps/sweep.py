@@ -17,7 +17,7 @@ from kittiwake.analysis.run_folder import (
     remove_contents,
     write_scenario,
 )
-from kittiwake.analysis.sweep_results import SweepResults
+from kittiwake.analysis.sweep_results import LOST, REFUSED, SweepResults
 from kittiwake.core.arguments import (
     COUNT,
     FILE,
@@ -33,7 +33,7 @@ from kittiwake.core.errors import KittiwakeError, LogError, ScenarioError
 from kittiwake.core.precision import Precision
 from kittiwake.runtime.sweeps.cluster import fly_on_cluster
 from kittiwake.runtime.sweeps.plan import SweepPlan, code_folders, is_sweep
-from kittiwake.runtime.sweeps.rows import Row, flown_logs, seeded_simulation
+from kittiwake.runtime.sweeps.rows import Row, flown_logs, require_columns, seeded_simulation
 from kittiwake.runtime.sweeps.store import SweepStore
 from kittiwake.runtime.sweeps.workers import Flights, Progress, chunks, fly_shared
 from kittiwake.scenario.changing import with_changes
@@ -120,7 +120,10 @@ def sweep(
     code = code_folders(allow_code)
     path = None if out is None else Path(fspath(out))
     if path is not None and is_sweep(path):
-        message = f"'{path}' holds a sweep; continue it with --resume, or name another folder"
+        message = (
+            f"'{path}' holds a sweep; continue it with --resume, in Python "
+            f"kw.resume_sweep('{path}'), or name another folder"
+        )
         raise LogError(message)
     with new_results(path, default_folder(f"sweep-{base.name}")) as folder:
         store = SweepStore(folder)
@@ -316,22 +319,64 @@ def _fly(
     missing = [number for number in range(runs) if number not in flown]
     done = runs - len(missing)
     progress(done, runs)
+    names = flights.plan.judging_columns()
     try:
         for rows in _flown(flights, missing, workers, ray):
+            if names and (known := [row for row in rows if row["status"] not in (REFUSED, LOST)]):
+                _require_columns(flights, known, names)
+                names = []
             store.add(rows)
             done += len(rows)
             progress(done, runs)
         assert done == runs, f"{done} of {runs} runs have a row"
         store.join()
         results = _results(store, flights.plan)
-        # columns are known only now
+        # all columns are known only now
         results.worst()
     except BaseException as stopped:
         if done:
-            words = f"{done} of {runs} runs are flown. To go on: kittiwake sweep --resume"
-            stopped.add_note(f"{words} {store.folder}")
+            aim = (
+                "To go on"
+                if done < runs
+                else "To judge them otherwise, with --success or --worst-by"
+            )
+            words = (
+                f"{done} of {runs} runs are flown. {aim}: kittiwake sweep --resume {store.folder}"
+            )
+            stopped.add_note(f"{words}, in Python kw.resume_sweep('{store.folder}', ...)")
         raise
     return results
+
+
+def _require_columns(flights: Flights, rows: Sequence[Row], names: Sequence[str]) -> None:
+    """Refuse columns by which runs are judged, if neither these rows nor others can have them.
+
+    Raises:
+        LogError: with the nearest column.
+    """
+    try:
+        require_columns(rows, names)
+    except LogError:
+        if not _differ_in_structure(flights):
+            raise
+
+
+def _differ_in_structure(flights: Flights) -> bool:
+    """Return True if runs differ in more than numbers, so that they may have other columns."""
+    numbers = flights.plan.first_of_each_value()
+    first = None
+    for number in numbers[:: len(numbers) // MAX_TRIED + 1]:
+        run = flights.plan.run(number)
+        try:
+            program = seeded_simulation(
+                flights.folder, flights.plan, run, flights.code
+            ).simulation.program
+        except KittiwakeError:
+            continue
+        first = first or program
+        if not first.fits(program.fleet):
+            return True
+    return False
 
 
 def _flown(

@@ -132,7 +132,7 @@ def test_recorded_quaternions_are_normalized(read):
         ),
         (
             "x_mm: north",
-            "table.yaml:3: columns.x_mm: not a column of Kittiwake. Did you mean 'x_m'?",
+            "table.yaml:3: columns.x_mm: not a column of Kittiwake; write x_m: {column: north",
         ),
         (
             "x_m: {column: north, unit: deg}",
@@ -156,7 +156,9 @@ def test_recorded_quaternions_are_normalized(read):
         ),
         ("x_m: {unit: m}", "table.yaml:3: columns.x_m: give either a column, or the value of"),
         ("x_m: {column: x, value: 3}", "table.yaml:3: columns.x_m: give either a column, or"),
-        ("x_m: 3", "table.yaml:3: columns.x_m: 3 is not allowed; must be a mapping"),
+        ("x_m: 3", "table.yaml:3: columns.x_m: 3 is not allowed; must be a mapping {column"),
+        ("roll_deg: roll", "write roll_rad: {column: roll, unit: deg} and attitude: euler_zyx."),
+        ("wx_degps: p", "write wx_radps: {column: p, unit: deg/s}."),
         (
             "qw: north",
             "table.yaml:3: columns.qw: an attitude is qw, qx, qy, qz; missing: qx, qy, qz",
@@ -173,6 +175,7 @@ def test_a_wrong_column_is_refused(read, text, message):
 @pytest.mark.parametrize(
     ("head", "message"),
     [
+        ("time: t_us\n", "must be a mapping {column: ..., unit: ..., keep_start: ...}"),
         ("time: {column: t, unit: us}\n", "flight.csv:1: there is no column 't' of times."),
         (
             "time: {column: t_us, unit: m}\n",

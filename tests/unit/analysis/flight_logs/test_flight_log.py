@@ -80,3 +80,10 @@ def test_attitudes_between_samples_have_the_norm_one():
     log = FlightLog("a", {name: Signal(time_s, np.array(v)) for name, v in parts.items()})
     table = to_table(log, 2.0)
     assert np.linalg.norm(table.part(tuple(parts)), axis=1) == pytest.approx(np.ones(3), abs=1e-15)
+
+
+@pytest.mark.parametrize("rate_hz", [None, 2.0])
+def test_a_frame_has_the_rows_of_an_export(rate_hz):
+    frame, table = LOG.frame(rate_hz), to_table(LOG, rate_hz)
+    assert tuple(frame.columns) == table.columns
+    np.testing.assert_array_equal(frame.to_numpy(), table.values)
