@@ -16,6 +16,7 @@ from typing_extensions import override
 
 from kittiwake.core.arrays import ArrayTree
 from kittiwake.core.copies import with_fields
+from kittiwake.core.errors import listed
 from kittiwake.core.keys import seed_key
 from kittiwake.core.limit import Limit
 from kittiwake.runtime.command_inputs import CommandInputs
@@ -32,8 +33,9 @@ from kittiwake.runtime.engine import (
 from kittiwake.runtime.flight_state import FlightState
 from kittiwake.runtime.program_cache import ProgramCache
 from kittiwake.runtime.simd_engine import SimdEngine
-from kittiwake.runtime.xla_engine import XlaEngine
+from kittiwake.runtime.xla_engine import QUICKLY, XlaEngine
 from kittiwake.sim.fleet import Fleet
+from kittiwake.sim.plain_python.hosts import hosts
 from kittiwake.sim.record import columns, rows
 from kittiwake.sim.state import FleetState, Snapshot
 from kittiwake.sim.structure import FleetTemplate, Numbers, Structure, numbers_of, without_numbers
@@ -63,9 +65,12 @@ class FleetFunctions:
         self.inputs = inputs
         self.requested: EngineName | None = engine
         self._fleet, self._example = fleet, numbers_of(fleet)
-        # plain Python is called by programs of XLA only
-        on_host = any(group.vehicle.on_host for group in fleet.groups)
-        self._loops = engine != "xla" and not on_host
+        self._hosts = [
+            f"{host.title} of '{vehicle}'"
+            for vehicle, own in hosts(fleet).items()
+            for host in own.values()
+        ]
+        self._loops = engine != "xla" and not self._hosts
         self._trace_anew()
         self.form = StateForm(self._shape)
         self.cache = ProgramCache(without_numbers(fleet), inputs.identity)
@@ -87,6 +92,10 @@ class FleetFunctions:
         Raises:
             ScenarioError: if the engine that was requested cannot compile them.
         """
+        if self._hosts:
+            reason = f"pure_callback of plain Python: {listed(self._hosts)}"
+            require_not_requested(self.requested, "scenario", reason)
+            return ChosenEngine(XlaEngine(QUICKLY), "" if self.requested == "xla" else reason)
         if self.requested == "xla":
             return ChosenEngine(XlaEngine(), "")
         reason = self.cache.data("missing", self._missing)

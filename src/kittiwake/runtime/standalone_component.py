@@ -13,12 +13,11 @@ import numpy as np
 from kittiwake.core.arrays import as_arrays, match_dtypes
 from kittiwake.core.component import AbstractKeyedComponent
 from kittiwake.core.keys import seed_key
+from kittiwake.runtime.xla_engine import QUICKLY
 
 Tree = TypeVar("Tree")
 # the same compiled functions for flights of any precision
 DOUBLE = True
-# compiled in less than half the time; as a call takes longer than the function, it is as fast
-QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
 
 
 class StandaloneComponent(NamedTuple):

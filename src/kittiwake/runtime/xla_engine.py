@@ -1,7 +1,9 @@
 """The engine that compiles by XLA: everything, and fast for many vehicles."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
+from typing import Any
 
 import jax
 import numpy as np
@@ -15,9 +17,16 @@ from kittiwake.sim.fleet import scan_steps
 from kittiwake.sim.state import FleetState
 from kittiwake.sim.structure import Numbers
 
+# compiled in half the time; calls of plain Python take longer than what is between them
+QUICKLY = {"xla_backend_optimization_level": 0, "xla_cpu_use_fusion_emitters": False}
+
 
 class XlaEngine:
     """Engine that compiles by XLA."""
+
+    def __init__(self, options: Mapping[str, Any] = MappingProxyType({})) -> None:
+        """Prepare; ``options`` are those of its compiler for steps."""
+        self._options = dict(options)
 
     @property
     def name(self) -> EngineName:
@@ -42,7 +51,7 @@ class XlaEngine:
     def compile_step(self, name: str | None, step: StepExample) -> "XlaStep":
         """Return a compiled step of a fleet."""
         del name
-        return XlaStep(step)
+        return XlaStep(step, self._options)
 
 
 class XlaStep:
@@ -54,10 +63,10 @@ class XlaStep:
 
     code_bytes: int | None = None
 
-    def __init__(self, step: StepExample) -> None:
-        self._example = step
+    def __init__(self, step: StepExample, options: dict[str, Any]) -> None:
+        self._example, self._options = step, options
         # a bound method, as a step takes some microseconds
-        self._advance = jax.jit(self._packed)
+        self._advance = jax.jit(self._packed, compiler_options=options)
         self._blocks: dict[int, Compiled] = {}
         self._last: tuple[Numbers, ArrayTree] | None = None
 
@@ -65,7 +74,8 @@ class XlaStep:
         """Compile a loop of so many steps."""
         if count not in self._blocks:
             example = (self._example.numbers, self._example.values, self._example.form.shape)
-            self._blocks[count] = jax.jit(partial(self._block, count)).lower(*example).compile()
+            lowered = jax.jit(partial(self._block, count)).lower(*example)
+            self._blocks[count] = lowered.compile(self._options)
 
     def step(
         self, numbers: Numbers, values: ArrayTree, floats: AnyArray, words: AnyArray
