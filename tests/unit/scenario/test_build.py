@@ -362,7 +362,14 @@ def test_a_wrong_key_in_a_vehicle_hides_none_of_its_other_mistakes():
     ]
 
 
-@pytest.mark.parametrize(("model", "expected"), [("pelcan", "no vehicle"), ("3", "must be text")])
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("pelcan", "no vehicle"),
+        ("3", "must be text"),
+        ("mine.toml", "**tomllib.load(file)['parameters']"),
+    ],
+)
 def test_an_unknown_model_hides_no_other_mistake(model, expected):
     text = with_gull("start: {yaw_dg: 3}\nguidance: hald").replace("pelican", model)
     lines = refusal(text).splitlines()
