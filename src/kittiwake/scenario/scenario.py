@@ -19,6 +19,7 @@ from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, control
 from kittiwake.interfaces.time_constant import TimeConstant, coarse_steps
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
+from kittiwake.scenario.angle_warnings import angle_warnings
 from kittiwake.scenario.definition import Vehicle, World, as_plain
 from kittiwake.scenario.document import Document, dump_document
 from kittiwake.scenario.files.network import Network
@@ -246,7 +247,7 @@ class Scenario:
 
     def warnings(self) -> list[str]:
         """Return warnings about settings that can be flown but may be unintended."""
-        found = [*self.notes]
+        found = [*self.notes, *angle_warnings(self.document.data)]
         unused: dict[type, bool] = {}
         time_constants = self.time_constants()
         for name, vehicle in self.vehicles.items():
