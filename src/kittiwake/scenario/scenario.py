@@ -1,6 +1,6 @@
 """Scenario as built from a document: everything that a flight requires."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from inspect import signature
 from os import PathLike
@@ -10,34 +10,26 @@ from typing import TYPE_CHECKING, Any
 from typing_extensions import override
 
 from kittiwake.contact.engine import AbstractPhysics
-from kittiwake.control.feed_forward import uses_acceleration
 from kittiwake.core.arguments import ArgumentRule, checked_arguments
-from kittiwake.core.commands import MotorsOff, VelocityYaw
 from kittiwake.core.errors import OTHER_NAMES, ScenarioError, unknown_argument
 from kittiwake.core.specification import ComponentSpec
-from kittiwake.interfaces.cascade import ControllerOrType, cascade_path, controller_name
-from kittiwake.interfaces.time_constant import TimeConstant, coarse_steps
+from kittiwake.interfaces.time_constant import TimeConstant
 from kittiwake.interfaces.vehicle import AssembledVehicle
 from kittiwake.rendering.camera_renderer import mujoco_renderer
-from kittiwake.scenario.angle_warnings import angle_warnings
 from kittiwake.scenario.definition import Vehicle, World, as_plain
 from kittiwake.scenario.document import Document, dump_document
 from kittiwake.scenario.files.network import Network
 from kittiwake.scenario.joystick_settings import JoystickSettings
 from kittiwake.scenario.problems import KeyPath
 from kittiwake.scenario.ros_settings import RosSettings
+from kittiwake.scenario.scenario_warnings import scenario_warnings
 from kittiwake.scenario.schema import FORMAT, entry_vehicle_names
 from kittiwake.scenario.size import check_duration, check_log_size
-from kittiwake.scenario.survey_areas import coverages
-from kittiwake.sensors.errors.playback import MeasurementPlayback
-from kittiwake.sensors.errors.stuck import Stuck
 from kittiwake.sim.commander import AbstractCommander
 from kittiwake.sim.fleet import Fleet
 from kittiwake.sim.fleet_builder import build_fleet
 from kittiwake.sim.plain_python.hosts import with_new_hosts
-from kittiwake.sim.recorded_motion import RecordedMotion
 from kittiwake.sim.team_radio import Membership
-from kittiwake.vehicles import VEHICLES
 from kittiwake.world.world import WorldModel
 
 if TYPE_CHECKING:
@@ -247,40 +239,7 @@ class Scenario:
 
     def warnings(self) -> list[str]:
         """Return warnings about settings that can be flown but may be unintended."""
-        found = [*self.notes, *angle_warnings(self.document.data)]
-        unused: dict[type, bool] = {}
-        time_constants = self.time_constants()
-        for name, vehicle in self.vehicles.items():
-            own = [
-                *vehicle.dynamics.warnings(self.world.gravity_mps2),
-                *coarse_steps(time_constants[name], self.rate_hz),
-                *_unused_feed_forward(vehicle, unused),
-                *_falls_through_ground(vehicle),
-                *self._faults_after_end(vehicle),
-                *self._ends_of_recordings(vehicle),
-                *(_unused_controllers(vehicle) if self._names_controllers(name) else []),
-            ]
-            found += [f"{name}: {warning}" for warning in own]
-        for name, pattern in coverages(self.document, self.vehicles, self.tables).items():
-            found += [f"{name}: {text}" for text in pattern.warnings(self.world.origin)]
-        winds = self.world.wind.warnings(self.duration_s, 1.0 / self.rate_hz)
-        found += [f"world.wind{text}" for text in winds]
-        for name, process in self.world.processes.items():
-            found += [
-                f"world.{name}: {text}" for text in process.component.warnings(self.duration_s)
-            ]
-        if self.until_done and self.document.data.get("task") is not None:
-            found.append("time.until_done: episodes of a task end by its own rules; omit it")
-        return [*found, *self.unused_randomization()]
-
-    def time_constants(self) -> dict[str, dict[str, TimeConstant]]:
-        """Return the time constants by vehicle; those of one entry have the same ones."""
-        gravity_mps2 = self.world.gravity_mps2
-        dynamics = {id(own.dynamics): own.dynamics for own in self.vehicles.values()}
-        found = {
-            key: own.time_constants(self.rate_hz, gravity_mps2) for key, own in dynamics.items()
-        }
-        return {name: found[id(own.dynamics)] for name, own in self.vehicles.items()}
+        return scenario_warnings(self)
 
     def unused_randomization(self) -> list[str]:
         """Return a warning about values of a curriculum, which episodes of a task alone draw."""
@@ -294,48 +253,14 @@ class Scenario:
             f"PettingZoo); {consequence}"
         ]
 
-    def _names_controllers(self, vehicle: str) -> bool:
-        """Return True if the scenario names the controllers of a vehicle or its counted entry.
-
-        Not for a task, where controllers may lead on from the agent's command type.
-        """
-        if self.document.data.get("task") is not None:
-            return False
-        entries = self.document.data["vehicles"]
-        entry = entries.get(vehicle) or entries.get(vehicle.rpartition("-")[0]) or {}
-        return entry.get("controller") is not None
-
-    def _faults_after_end(self, vehicle: AssembledVehicle) -> list[str]:
-        """Return warnings about faults that would begin after the end of the flight."""
-        begins = [(f"'{fault.event()}' would be", fault.at_s) for fault in vehicle.faults]
-        begins += [
-            (f"the sensor '{name}' would be stuck", error.at_s)
-            for name, sensor in vehicle.sensors.items()
-            for error in sensor.component.errors
-            if isinstance(error, Stuck)
-        ]
-        return [
-            f"{fault} at {float(at_s):g} s, after the end of the flight of {self.duration_s:g} s; "
-            "write an earlier at_s"
-            for fault, at_s in begins
-            if at_s >= self.duration_s
-        ]
-
-    def _ends_of_recordings(self, vehicle: AssembledVehicle) -> list[str]:
-        """Return warnings about recordings that end before the flight."""
-        dynamics = vehicle.dynamics
-        files = ({"the motion": dynamics.file} if isinstance(dynamics, RecordedMotion) else {}) | {
-            f"the sensor '{name}'": error.file
-            for name, sensor in vehicle.sensors.items()
-            for error in sensor.component.errors
-            if isinstance(error, MeasurementPlayback)
+    def time_constants(self) -> dict[str, dict[str, TimeConstant]]:
+        """Return the time constants by vehicle; those of one entry have the same ones."""
+        gravity_mps2 = self.world.gravity_mps2
+        dynamics = {id(own.dynamics): own.dynamics for own in self.vehicles.values()}
+        found = {
+            key: own.time_constants(self.rate_hz, gravity_mps2) for key, own in dynamics.items()
         }
-        return [
-            f"{what} stays as it is from {file.end_s:g} s on, the end of {file.source}; the flight "
-            f"lasts {self.duration_s:g} s"
-            for what, file in files.items()
-            if file.end_s < self.duration_s
-        ]
+        return {name: found[id(own.dynamics)] for name, own in self.vehicles.items()}
 
     def fleet(
         self,
@@ -392,67 +317,3 @@ def _image_size(vehicle: AssembledVehicle) -> int:
     """Return the number of values in a vehicle's images."""
     sensors = [part.component.sensor for part in vehicle.sensors.values()]
     return sum(sensor.image_size for sensor in sensors)
-
-
-def _unused_controllers(vehicle: AssembledVehicle) -> list[str]:
-    """Return warnings about named controllers that are outside the control cascade."""
-    levels = [level.component for level in vehicle.cascade]
-    native = vehicle.dynamics.command_type
-    starts = [one for one in vehicle.guidance.component.command_types() if one is not MotorsOff]
-    if not starts:
-        # an external source gives the commands
-        return []
-    paths = {start: cascade_path(levels, start, native) for start in starts}
-    used = {i for path in paths.values() for i in path}
-    builtin_count = len(VEHICLES.find(vehicle.model).builtin_controllers)
-    unused = [i for i in range(len(levels) - builtin_count) if i not in used]
-    if not unused:
-        return []
-    named = _listed(levels, unused)
-    cascades = " and ".join(
-        f"the cascade from {start.__name__} to {native.__name__} is {_listed(levels, path)}"
-        for start, path in paths.items()
-    )
-    return [
-        f"{cascades}, without {named}; add the controllers that lead to it and on from it, or "
-        "leave it out"
-    ]
-
-
-def _falls_through_ground(vehicle: AssembledVehicle) -> list[str]:
-    """Return a warning about an aircraft that switches its motors off and has no landing gear."""
-    dynamics = vehicle.dynamics
-    can_fall = not (dynamics.is_vessel or isinstance(dynamics, RecordedMotion))
-    has_gear = dynamics.standing_height_m is not None
-    if has_gear or not can_fall or MotorsOff not in vehicle.guidance.component.command_types():
-        return []
-    return [
-        "it has no landing gear, and falls through the ground when its motors are off; write a "
-        "model with landing gear, such as hummingbird, or a guidance that stays in the air"
-    ]
-
-
-def _unused_feed_forward(vehicle: AssembledVehicle, known: dict[type, bool]) -> list[str]:
-    """Return a warning about a feed-forward that the vehicle's controller does not use.
-
-    Results by type of controller are cached in ``known``.
-    """
-    if not vehicle.guidance.component.feeds_forward:
-        return []
-    levels = [level.component for level in vehicle.cascade]
-    path = cascade_path(levels, VelocityYaw, vehicle.dynamics.command_type)
-    if not path:
-        return []
-    first = levels[path[0]]
-    if type(first) not in known:
-        known[type(first)] = not uses_acceleration(first, vehicle.start.kinematics())
-    if not known[type(first)]:
-        return []
-    return [
-        f"feed_forward has no effect: {controller_name(first)} does not use the acceleration of a "
-        "velocity; write another controller, such as velocity, or leave feed_forward out"
-    ]
-
-
-def _listed(levels: Sequence[ControllerOrType], which: Iterable[int]) -> str:
-    return ", ".join(controller_name(levels[i]) for i in which)
