@@ -33,7 +33,7 @@ def gain_of(fleet: Any) -> Any:
 @jax.value_and_grad
 def squared_miss_m2(gain_per_s: float) -> Any:
     """Return the squared distance from the goal after four seconds."""
-    fleet = kw.tree_at(gain_of, simulation.fleet, gain_per_s)
+    fleet: Any = kw.tree_at(gain_of, simulation.fleet, gain_per_s)
     _, flown = fleet.rollout(
         fleet.init(kw.seed_key(0)), steps, lambda groups: groups[0].truth.position_world_m
     )

@@ -92,13 +92,18 @@ def train(task: str, minutes: float, seed: int = 0, count: int = 128) -> tuple[P
 
 def save(path: Path, task: str, ppo: PPO, scaled: VecNormalize) -> None:
     """Save the policy as plain arrays."""
-    layers = [one for one in ppo.policy.mlp_extractor.policy_net if hasattr(one, "weight")]
+    layers: list[Any] = [
+        one for one in ppo.policy.mlp_extractor.policy_net if hasattr(one, "weight")
+    ]
     layers.append(ppo.policy.action_net)
-    arrays = {f"weight_{i}": layer.weight.detach().numpy() for i, layer in enumerate(layers)}
+    arrays: dict[str, Any] = {
+        f"weight_{i}": layer.weight.detach().numpy() for i, layer in enumerate(layers)
+    }
     arrays |= {f"bias_{i}": layer.bias.detach().numpy() for i, layer in enumerate(layers)}
     path.parent.mkdir(parents=True, exist_ok=True)
-    deviation = np.sqrt(scaled.obs_rms.var + scaled.epsilon)
-    np.savez(path, **arrays, mean=scaled.obs_rms.mean, deviation=deviation, task=task)
+    observed: Any = scaled.obs_rms
+    arrays["deviation"] = np.sqrt(observed.var + scaled.epsilon)
+    np.savez(path, **arrays, mean=observed.mean, task=task)
 
 
 def main() -> None:
