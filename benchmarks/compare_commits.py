@@ -24,8 +24,10 @@ def rate(tree: Path, case: str) -> float:
         env={**os.environ, "PYTHONPATH": str(tree / "src")},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
     )
+    if answer.returncode:
+        sys.exit(f"{case} with {tree.name}:\n{answer.stderr}")
     return json.loads(answer.stdout.splitlines()[-1])["steps_per_s"]
 
 

@@ -17,6 +17,8 @@ UNITS = {ending: (symbol, 1.0) for ending, symbol in UNIT_SYMBOLS.items()} | {
 # words of shafts, whose speeds are not usual in degrees
 SHAFTS = {"rotor", "speeds", "left", "right"}
 FRAMES = ("world", "body")
+# height of a wind
+HEIGHT = re.compile(r"\b(\d+)m\b")
 # element of a vector or of an array
 PART = re.compile(r"[wxyz]|\d+")
 # words in place of the prefix of a column
@@ -113,6 +115,7 @@ def column_label(column: str) -> ColumnLabel:
         unit, factor = "rad/s", 1.0
     parts = [word for word in words if PART.fullmatch(word)]
     name = " ".join(word for word in words if word not in (*FRAMES, *parts))
+    name = HEIGHT.sub(r"\1 m", name)
     frame = next((word for word in words if word in FRAMES), "")
     if not name:
         return ColumnLabel(prefix, " ".join(words), "", "", unit, factor)

@@ -2,6 +2,7 @@
 
 import re
 
+from kittiwake.analysis.column_labels import HEIGHT
 from kittiwake.core.errors import ScenarioError
 from kittiwake.core.units import UNIT_SYMBOLS
 from kittiwake.scenario import plain_yaml
@@ -12,7 +13,6 @@ UNITS = {ending: f" {symbol}" for ending, symbol in UNIT_SYMBOLS.items()} | {"de
 # keys before the subject of a path; an event has the name of its vehicle
 PREFIXES = {"world": 1, "vehicles": 2}
 FRAMES = {"world", "body"}
-HEIGHT = re.compile(r"\b(\d+)m\b")
 REPEATED = re.compile(r"\b([a-z]+) \1\b")
 
 

@@ -22,6 +22,7 @@ from kittiwake.analysis.column_labels import column_label
         ("sensor.imu.specific_force_x_body_mps2", "imu: specific force x (body) [m/s²]"),
         ("ideal.gnss.valid", "gnss without errors: valid"),
         ("guidance.legs", "Reached waypoints"),
+        ("wind_speed_at_6m_mps", "Wind speed at 6 m [m/s]"),
     ],
 )
 def test_columns_are_named_in_words_with_units(column, text):
