@@ -47,31 +47,16 @@ ESTIMATE_COLUMNS = frozenset(
 def estimate_from_row(row: Mapping[str, float]) -> VehicleEstimate:
     """Return a vehicle's state estimate from a row of its log."""
     q = Quaternion(*(row[f"estimate.q{part}"] for part in "wxyz"))
-    velocity = tuple(row[f"estimate.v{axis}_mps"] for axis in "xyz")
+    velocity_world_mps = Vec3(*(row[f"estimate.v{axis}_mps"] for axis in "xyz"))
     motion = Kinematics(
         position_world_m=Vec3(*(row[f"estimate.{axis}_m"] for axis in "xyz")),
         q_world_from_body=q,
         euler_world_from_body=q.to_euler(),
-        velocity_world_mps=Vec3(*velocity),
-        velocity_body_mps=_in_body(q, *velocity),
+        velocity_world_mps=velocity_world_mps,
+        velocity_body_mps=q.inverse().rotate(velocity_world_mps),
         angular_velocity_body_radps=Vec3(*(row[f"estimate.w{axis}_radps"] for axis in "xyz")),
         specific_force_body_mps2=Vec3.zero(),
     )
     return VehicleEstimate(
         row["time_s"], motion, row["contact"] > 0.0 if "contact" in row else None
-    )
-
-
-def _in_body(q: Quaternion, x: float, y: float, z: float) -> Vec3:
-    """Return a vector of the world in body axes.
-
-    In plain numbers, since estimates are made at the rate of the blocks, and vectors are slow.
-    """
-    w, a, b, c = q.w, -q.x, -q.y, -q.z
-    # twice the cross product of the axis and the vector
-    s, t, u = 2.0 * (b * z - c * y), 2.0 * (c * x - a * z), 2.0 * (a * y - b * x)
-    return Vec3(
-        x + w * s + (b * u - c * t),
-        y + w * t + (c * s - a * u),
-        z + w * u + (a * t - b * s),
     )
