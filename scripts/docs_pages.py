@@ -7,7 +7,6 @@ of its entries from the docstrings of their modules, and their parameters. One t
 marker is for readers of the raw page. The pages ``api/*.md`` follow from ``kittiwake.__all__``.
 """
 
-import importlib
 import inspect
 import re
 from collections.abc import Iterator
@@ -21,7 +20,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 import kittiwake
-from kittiwake.cli.description import Description, describe
+from kittiwake.cli.description import Description, describe, model_text
 from kittiwake.cli.list import REGISTRIES
 from kittiwake.core.registry import Registry
 from kittiwake.scenario.library import summaries
@@ -126,19 +125,16 @@ def main_of_module(family: str, module: str) -> str:
     return max(names, key=lambda name: len(describe(registry, name, "").parameters))
 
 
-def model_text(module: str) -> str:
-    """Return equations, sources and limits from the docstring of a module."""
-    documented = inspect.cleandoc(importlib.import_module(module).__doc__ or "")
-    first, _, text = documented.partition("\n\n")
-    # a first line with an equation is more than a title
-    text = f"{first}\n\n{text}" if "=" in first else text
+def model_page(module: str) -> str:
+    """Return equations, sources and limits from the docstring of a module as Markdown."""
+    text = model_text(module)
     return "".join(f"{paragraph(part)}\n\n" for part in text.split("\n\n") if part.strip())
 
 
 def model_section(family: str, name: str) -> str:
     """Return the text of a component's module, or where it is: at the one with most parameters."""
     module = module_of(family, name)
-    main, text = main_of_module(family, module), model_text(module)
+    main, text = main_of_module(family, module), model_page(module)
     return f"Equations: see [`{main}`](#{family}-{main}).\n" if text and name != main else text
 
 
@@ -262,6 +258,6 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     """Replace the markers of tables, models and files."""
     del config, files
     markdown = FILE.sub(lambda found: fenced(f"{found[1]}.{found[2]}", found[2]), markdown)
-    markdown = MODEL.sub(lambda found: model_text(module_of(found[1], found[2])), markdown)
-    markdown = MODULE.sub(lambda found: model_text(f"kittiwake.{found[1]}"), markdown)
+    markdown = MODEL.sub(lambda found: model_page(module_of(found[1], found[2])), markdown)
+    markdown = MODULE.sub(lambda found: model_page(f"kittiwake.{found[1]}"), markdown)
     return MARKER.sub(lambda found: registry_table(found[1], neighbors_of(page)), markdown)

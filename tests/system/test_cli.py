@@ -516,6 +516,12 @@ def test_list_of_a_controller_has_its_command_types_and_parameters():
     assert rows["height.hover_throttle"] == ["0.59", "a", "number"]
 
 
+def test_list_of_a_component_ends_with_its_equations():
+    answer = " ".join(kittiwake_does("list", "hover").out.split())
+    assert "the reward of a step is r = dt s(|p|; 1 m) (0.6 + 0.2 s(|v|; 1 m/s)" in answer
+    assert answer.index("place_world_m") < answer.index("the reward of a step")
+
+
 def test_list_of_a_list_of_records_has_the_keys_of_an_entry():
     parameters = json.loads(kittiwake_does("list", "mission", "--json").out)
     guidance = {key.removeprefix("guidance."): row for key, row in parameters.items()}

@@ -3,6 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from importlib import import_module
+from inspect import cleandoc
 
 from rich import box
 from rich.console import Console
@@ -32,12 +34,14 @@ class Description:
         heading: kind and name.
         lines: sentences of the description.
         parameters: parameters by key; for a scenario, its values by path.
+        model: equations, sources and limits; empty for a scenario.
     """
 
     family: str
     heading: str
     lines: tuple[str, ...]
     parameters: dict[str, Parameter]
+    model: str = ""
 
 
 def describe(registry: Registry | None, name: str, summary: str) -> Description:
@@ -52,6 +56,7 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
             heading,
             (summary, *_vehicle_lines(found)),
             parameters_of(found.dynamics, found.parameters()) | _body_parameters(found),
+            model_text(found.dynamics.__module__),
         )
     lines = [summary]
     if issubclass(found, AbstractController):
@@ -63,7 +68,16 @@ def describe(registry: Registry | None, name: str, summary: str) -> Description:
     if issubclass(found, AbstractTask):
         lines += _task_lines(found)
     parameters = parameters_of(found) | rate_parameter(found)
-    return Description(registry.family, heading, tuple(lines), parameters)
+    model = model_text(found.__module__)
+    return Description(registry.family, heading, tuple(lines), parameters, model)
+
+
+def model_text(module: str) -> str:
+    """Return equations, sources and limits from the docstring of a module."""
+    documented = cleandoc(import_module(module).__doc__ or "")
+    first, _, text = documented.partition("\n\n")
+    # a first line with an equation is more than a title
+    return f"{first}\n\n{text}" if "=" in first else text
 
 
 def to_plain(descriptions: Sequence[Description]) -> dict[str, Parameters]:
@@ -87,6 +101,12 @@ def show_description(description: Description) -> None:
         console.print(_table(description.parameters, values_alone=scenario))
     else:
         console.print("No parameters.", highlight=False)
+    if description.model:
+        for part in description.model.replace("``", "").split("\n\n"):
+            # equations and lists keep their lines
+            is_text = not part.startswith((" ", "-"))
+            text = " ".join(part.split()) if is_text else part
+            console.print(f"\n{text}", highlight=False, markup=False)
     console.print()
 
 
