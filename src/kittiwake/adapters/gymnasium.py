@@ -38,7 +38,7 @@ from kittiwake.simd import UnsupportedError
 from kittiwake.tasks import TASKS
 from kittiwake.tasks.difficulty import check_difficulty
 from kittiwake.tasks.env import Env, EnvState
-from kittiwake.tasks.make import make
+from kittiwake.tasks.make import TASK_OR_ENV, make
 from kittiwake.tasks.task import Overrides
 from kittiwake.tasks.vector_env import axes_of, episode_key
 
@@ -145,14 +145,14 @@ def _shared_env(key: TaskKey) -> CompiledEnv:
     return shared
 
 
-@checked_arguments(conditions=TEXT)
+@checked_arguments(task=TASK_OR_ENV, conditions=TEXT)
 def compiled_env(
-    task: str | PathLike[str],
+    task: str | PathLike[str] | Env,
     conditions: str | None = None,
     overrides: Overrides = MappingProxyType({}),
 ) -> CompiledEnv:
     """Return the compiled environment of a task; for a file, which may change, a new one."""
-    if fspath(task) in TASKS.entries:
+    if not isinstance(task, Env) and fspath(task) in TASKS.entries:
         values = tuple((path, written(value)) for path, value in sorted(overrides.items()))
         return _shared_env((fspath(task), conditions, values))
     return CompiledEnv(make(task, conditions=conditions, overrides=overrides))
@@ -168,7 +168,7 @@ class TaskEnv(gymnasium.Env[Numbers, Numbers]):
 
     def __init__(
         self,
-        task: str | PathLike[str],
+        task: str | PathLike[str] | Env,
         *,
         conditions: str | None = None,
         overrides: Overrides = MappingProxyType({}),
@@ -261,7 +261,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv[Numbers, Numbers, np.ndarray]):
 
     def __init__(
         self,
-        task: str | PathLike[str],
+        task: str | PathLike[str] | Env,
         num_envs: int = 1,
         *,
         conditions: str | None = None,

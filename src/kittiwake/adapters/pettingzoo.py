@@ -27,6 +27,7 @@ from kittiwake.adapters.registration import environment_id
 from kittiwake.core.errors import UnknownVehicleError, did_you_mean, listed
 from kittiwake.core.extras import import_optional
 from kittiwake.runtime.engine import EngineName
+from kittiwake.tasks.env import Env
 from kittiwake.tasks.task import Overrides
 
 try:
@@ -50,7 +51,7 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
 
     def __init__(
         self,
-        task: str | PathLike[str],
+        task: str | PathLike[str] | Env,
         *,
         conditions: str | None = None,
         overrides: Overrides = MappingProxyType({}),
@@ -59,7 +60,8 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         self._env = TaskEnv(
             task, conditions=conditions, overrides=overrides, render_mode=render_mode
         )
-        self.metadata = {**self._env.metadata, "name": environment_id(str(task))}
+        name = type(task.task).__name__ if isinstance(task, Env) else environment_id(str(task))
+        self.metadata = {**self._env.metadata, "name": name}
         self.render_mode = render_mode
         self.possible_agents = list(self._env.env.agents)
         self.agents: list[str] = []
@@ -161,7 +163,7 @@ class TaskParallelVectorEnv:
 
     def __init__(
         self,
-        task: str | PathLike[str],
+        task: str | PathLike[str] | Env,
         num_envs: int = 1,
         *,
         conditions: str | None = None,
@@ -172,7 +174,7 @@ class TaskParallelVectorEnv:
         """Create the worlds.
 
         Args:
-            task: name of a task, or scenario file with one.
+            task: name of a task, scenario file with one, or a ``kw.Env``.
             num_envs: number of worlds.
             conditions: name of changes to the task.
             overrides: values of the scenario by path.
@@ -191,7 +193,8 @@ class TaskParallelVectorEnv:
             render_mode=render_mode,
             engine=engine,
         )
-        self.metadata = {**self._env.metadata, "name": environment_id(str(task))}
+        name = type(task.task).__name__ if isinstance(task, Env) else environment_id(str(task))
+        self.metadata = {**self._env.metadata, "name": name}
         self.num_envs, self.render_mode = num_envs, render_mode
         self.engine, self.engine_reason = self._env.engine, self._env.engine_reason
         self.possible_agents = list(self._env.env.agents)

@@ -4,7 +4,7 @@ from os import PathLike, fspath
 from types import MappingProxyType
 from typing import get_args
 
-from kittiwake.core.arguments import TEXT, checked_arguments
+from kittiwake.core.arguments import TEXT, ArgumentRule, checked_arguments
 from kittiwake.core.errors import ScenarioError, did_you_mean
 from kittiwake.core.precision import Precision
 from kittiwake.scenario import library
@@ -22,9 +22,24 @@ KEY = "task"
 WHOLE_TOLERANCE = 1e-6
 
 
-@checked_arguments(conditions=TEXT)
+def _instead(given: object) -> str:
+    """Return how the environment of a task or a scenario is written."""
+    task = given if isinstance(given, type) else type(given)
+    if issubclass(task, AbstractTask) and hasattr(task, "scenario"):
+        return f"kw.Env(kw.load('{task.scenario}').scenario, {task.__name__}())"
+    return "kw.Env(scenario, task)" if isinstance(given, Scenario) else ""
+
+
+TASK_OR_ENV = ArgumentRule(
+    lambda value: isinstance(value, str | PathLike | Env),
+    "the name of a task, the path of a scenario, or a kw.Env",
+    _instead,
+)
+
+
+@checked_arguments(task=TASK_OR_ENV, conditions=TEXT)
 def make(
-    task: str | PathLike[str],
+    task: str | PathLike[str] | Env,
     *,
     conditions: str | None = None,
     overrides: Overrides = MappingProxyType({}),
@@ -34,7 +49,8 @@ def make(
 
     Args:
         task: name of a task, such as ``keep-spot``; or a scenario with a ``task``, by the path of
-            its YAML file or by its name in the library.
+            its YAML file or by its name in the library. A ``kw.Env``, as of a task of one's own,
+            is returned as it is.
         conditions: name of the task's changes to the scenario, such as ``noiseless``.
         overrides: values of the scenario by path, such as ``{"vehicles.pelican.start.yaw_deg":
             90}``; the task's own parameters are under ``task``.
@@ -47,6 +63,14 @@ def make(
     if precision not in get_args(Precision):
         message = f"precision: got {precision!r}; must be 'float32' or 'float64'"
         raise ValueError(message)
+    if isinstance(task, Env):
+        if conditions is not None or overrides:
+            message = (
+                "`task`: got a kw.Env, whose scenario is built already; give conditions and "
+                "overrides to kw.load(...) or kw.make(...)"
+            )
+            raise ScenarioError(message)
+        return task
     name = fspath(task)
     known = name in TASKS.entries
     scenario = TASKS.find(name).scenario if known else name

@@ -7,9 +7,10 @@ import gymnasium
 import numpy as np
 import pytest
 
+import kittiwake as kw
 from kittiwake.adapters.gymnasium import CompiledEnv, TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
-from kittiwake.core.errors import ScenarioError
+from kittiwake.core.errors import KittiwakeError, ScenarioError
 
 pytestmark = pytest.mark.usefixtures("single_precision")
 
@@ -278,3 +279,16 @@ def test_torchrl_takes_a_vector_environment_and_its_last_observations():
     assert ends.sum() == 6
     last, first = flown["next", "observation"][:, 1], flown["observation"][:, 2]
     assert not np.allclose(last, first)
+
+
+@pytest.mark.parametrize("given", [3, kw.tasks.AbstractTask])
+def test_what_is_no_task_is_refused_with_what_to_write(given):
+    with pytest.raises(KittiwakeError, match="the path of a scenario, or a kw.Env"):
+        kw.make(given)
+
+
+def test_an_environment_is_taken_as_it_is():
+    env = kw.make("hover")
+    assert kw.make(env) is env
+    with pytest.raises(KittiwakeError, match="built already"):
+        kw.make(env, overrides={"time.duration_s": 1})
