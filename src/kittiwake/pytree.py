@@ -3,7 +3,6 @@
 import dataclasses
 from abc import ABCMeta
 from collections.abc import Callable, Iterable, Sequence
-from copy import copy
 from inspect import get_annotations
 from typing import Annotated, Any, ClassVar, TypeAlias, TypeVar, dataclass_transform, get_origin
 
@@ -81,8 +80,8 @@ def replace_unchecked(module: M, **values: Any) -> M:
 
     It also takes fields that are no arguments, and values of a batch, whose types are others.
     """
-    changed = copy(module)
-    vars(changed).update(values)
+    changed = object.__new__(type(module))
+    vars(changed).update(vars(module), **values)
     return changed
 
 
@@ -133,6 +132,12 @@ def _items(module: Module) -> list[tuple[str, Any]]:
 
 def _register(cls: type[Module]) -> None:
     fields = dataclasses.fields(cls)
+    converted = [one.name for one in fields if "converter" in one.metadata]
+    if converted:
+        message = (
+            f"{cls.__name__}: {converted[0]} has a converter; convert in __post_init__ instead"
+        )
+        raise TypeError(message)
     static = tuple(one.name for one in fields if one.metadata.get(_STATIC))
     children = tuple(one.name for one in fields if one.name not in static)
     keys = tuple(map(GetAttrKey, children))

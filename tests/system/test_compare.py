@@ -19,8 +19,7 @@ import kittiwake.cli.compare
 from kittiwake.analysis.comparison_metrics import summaries
 from kittiwake.analysis.plots.comparison import draw_comparison
 from kittiwake.analysis.response import ResponseMetrics, Trial
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import STATE_COLUMNS, Table
+from kittiwake.analysis.table import SETPOINT_WORLD_M, STATE_COLUMNS, Table
 from kittiwake.cli import main
 from kittiwake.cli.comparison_table import comparison_tables
 

@@ -1,3 +1,4 @@
+import dataclasses
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
@@ -85,3 +86,10 @@ def test_a_leaf_or_subtree_is_replaced():
     assert tree_at(lambda both: both["front"], springs, Spring(1.0, 2.0))["front"].offset == 2.0
     with pytest.raises(ValueError, match="has 1 leaves; must have 2"):
         tree_at(lambda both: both["front"], springs, 1.0)
+
+
+def test_a_converter_is_refused_as_it_would_have_no_effect():
+    with pytest.raises(TypeError, match="Scaled: gain has a converter; convert in __post_init__"):
+
+        class Scaled(Module):
+            gain: Any = dataclasses.field(metadata={"converter": float})

@@ -60,8 +60,7 @@ class TaskParallelEnv(ParallelEnv[str, Numbers, Numbers]):
         self._env = TaskEnv(
             task, conditions=conditions, overrides=overrides, render_mode=render_mode
         )
-        name = type(task.task).__name__ if isinstance(task, Env) else environment_id(str(task))
-        self.metadata = {**self._env.metadata, "name": name}
+        self.metadata = {**self._env.metadata, "name": _name_of(task)}
         self.render_mode = render_mode
         self.possible_agents = list(self._env.env.agents)
         self.agents: list[str] = []
@@ -193,8 +192,7 @@ class TaskParallelVectorEnv:
             render_mode=render_mode,
             engine=engine,
         )
-        name = type(task.task).__name__ if isinstance(task, Env) else environment_id(str(task))
-        self.metadata = {**self._env.metadata, "name": name}
+        self.metadata = {**self._env.metadata, "name": _name_of(task)}
         self.num_envs, self.render_mode = num_envs, render_mode
         self.engine, self.engine_reason = self._env.engine, self._env.engine_reason
         self.possible_agents = list(self._env.env.agents)
@@ -359,6 +357,11 @@ def _require_agents(actions: Mapping[str, ArrayLike], agents: Sequence[str]) -> 
     if missing := [agent for agent in agents if agent not in actions]:
         message = f"`actions`: has no action of {listed(missing)}; give one of each agent"
         raise ValueError(message)
+
+
+def _name_of(task: str | PathLike[str] | Env) -> str:
+    """Return the name of an environment: the identifier of a task, or the class of one's own."""
+    return type(task.task).__name__ if isinstance(task, Env) else environment_id(str(task))
 
 
 def _split_space(space: Box, agents: Sequence[str]) -> dict[str, Space[Numbers]]:

@@ -100,10 +100,8 @@ def estimate_warning(found: Overconfidence | None) -> str | None:
     )
 
 
-def overturning_warning(turned_over_s: float | None) -> str | None:
-    """Return a warning about a vehicle that lay on its back; None for one that did not."""
-    if turned_over_s is None:
-        return None
+def overturning_warning(turned_over_s: float) -> str:
+    """Return a warning about a vehicle that lay on its back."""
     return f"turned over at {turned_over_s:.4g} s; see what it touched, and how fast"
 
 

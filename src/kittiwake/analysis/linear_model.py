@@ -12,13 +12,23 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
-from jaxtyping import Bool, Complex128, Float64
-from scipy.linalg import expm
 from typing_extensions import override
 
+from kittiwake.analysis.state_space import (
+    SLOWEST_PER_S,
+    Matrix,
+    NamedSignal,
+    Poles,
+    Series,
+    continuous,
+    rates_per_s,
+    reached_states,
+    sampled,
+)
+from kittiwake.analysis.step_response import StepResponse
 from kittiwake.core.arguments import ArgumentRule, checked_arguments
 from kittiwake.core.errors import KittiwakeError, nearest
 from kittiwake.core.extras import import_optional
@@ -34,27 +44,11 @@ UNITS = UNIT_SYMBOLS | {
 }
 # last words of a name that follow its unit
 AXES = ("x", "y", "z")
-RISE = (0.1, 0.9)
-SETTLED = 0.02
-# poles slower than this count as integrators, whose response has no final value
-SLOWEST_PER_S = 1e-9
 # samples of a step response, and its length in time constants of the slowest pole
 SAMPLES, TIME_CONSTANTS = 1000, 7.0
 # length without a stable pole that limits it
 DEFAULT_S = 10.0
 MOST_SAMPLES = 1_000_000
-
-# of any size
-Matrix = Float64[np.ndarray, "_ _"]
-Poles = Complex128[np.ndarray, " _"]
-Series = Float64[np.ndarray, " _"]
-
-
-class NamedSignal(NamedTuple):
-    """Name of a state, an input or an output, and its unit, which is empty without one."""
-
-    name: str
-    unit: str
 
 
 def _is_signal(value: Any) -> bool:
@@ -145,7 +139,7 @@ class LinearModel:
 
         A pole at z = 0, which is a pure delay, is at minus infinity.
         """
-        return _continuous(self.poles(), self.period_s)
+        return continuous(self.poles(), self.period_s)
 
     @checked_arguments("part", states=SIGNALS, inputs=SIGNALS, outputs=SIGNALS, others=OTHERS)
     def part(
@@ -217,7 +211,7 @@ class LinearModel:
         effects = np.vstack([self.A[np.ix_(kept, rest)], seen[:, rest]])
         own = np.flatnonzero(reached_states(a, driven) & reached_states(a.T, effects.T))
         a = a[np.ix_(own, own)]
-        if (np.abs(_rates_per_s(a, self.period_s)) < SLOWEST_PER_S).any():
+        if (np.abs(rates_per_s(a, self.period_s)) < SLOWEST_PER_S).any():
             names = ", ".join(self.states[rest[i]].name for i in own.tolist())
             message = (
                 f"`others`: an integral among {names} has no steady state; keep it by `states`, or "
@@ -279,7 +273,7 @@ class LinearModel:
         # other states have no part in this response, and their poles none in its duration
         own = np.flatnonzero(reached_states(a, b) & reached_states(a.T, c.T))
         a, b, c, d = a[np.ix_(own, own)], b[own], c[:, own], self.D[np.ix_(y, u)]
-        rates = _rates_per_s(a, self.period_s)
+        rates = rates_per_s(a, self.period_s)
         length_s = _length_s(rates) if duration_s is None else float(duration_s)
         if not 0.0 < length_s < inf:
             message = f"`duration_s`: got {length_s:g}; must be a positive number of seconds"
@@ -290,7 +284,7 @@ class LinearModel:
             final = float((c @ np.linalg.solve(matrix, b) + d).item())
         period_s = length_s / SAMPLES if self.period_s is None else self.period_s
         if self.period_s is None:
-            a, b = _sampled(a, b, period_s)
+            a, b = sampled(a, b, period_s)
         count = max(1, round(length_s / period_s))
         if count > MOST_SAMPLES:
             message = f"`duration_s`: {length_s:.3g} s are {count:,} periods; write a shorter time"
@@ -309,74 +303,9 @@ class LinearModel:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class StepResponse:
-    """Response of an output to a unit step of an input.
-
-    Attributes:
-        input: the input.
-        output: the output.
-        time_s: the times.
-        values: the output, as deviation from the operating point.
-        final: the final value; None for an output that does not settle.
-    """
-
-    input: NamedSignal
-    output: NamedSignal
-    time_s: Series = field(repr=False)
-    values: Series = field(repr=False)
-    final: float | None
-
-    @override
-    def __repr__(self) -> str:
-        if not self.final:
-            metrics = "does not settle" if self.final is None else "final value 0"
-        else:
-            metrics = (
-                f"final value {self.final:.4g}, rise {_shown(self.rise_time_s, 's')}, settling "
-                f"{_shown(self.settling_time_s, 's')}, overshoot "
-                f"{_shown(self.overshoot_percent, '%')}"
-            )
-        return f"<StepResponse of {self.output.name} to {self.input.name}: {metrics}>"
-
-    @property
-    def rise_time_s(self) -> float | None:
-        """Time from 10 % to 90 % of the final value; None if it does not settle."""
-        if not self.final:
-            return None
-        share = self.values / self.final
-        begins, ends = (np.flatnonzero(share >= level) for level in RISE)
-        if not begins.size or not ends.size:
-            return None
-        return float(self.time_s[ends[0]] - self.time_s[begins[0]])
-
-    @property
-    def settling_time_s(self) -> float | None:
-        """Time after which it stays within 2 % of the final value; None if it does not."""
-        if not self.final:
-            return None
-        outside = np.flatnonzero(np.abs(self.values / self.final - 1.0) >= SETTLED)
-        if not outside.size:
-            return 0.0
-        if outside[-1] + 1 == len(self.time_s):
-            return None
-        return float(self.time_s[outside[-1] + 1])
-
-    @property
-    def overshoot_percent(self) -> float | None:
-        """Excess over the final value, as a share of it; None if it does not settle."""
-        if not self.final:
-            return None
-        return 100.0 * max(0.0, float((self.values / self.final).max()) - 1.0)
-
-
 def _listed(part: Sequence[NamedSignal]) -> str:
     """Return the names of signals with their units."""
     return ", ".join(f"{name} ({unit})" if unit else name for name, unit in part)
-
-
-def _shown(value: float | None, unit: str) -> str:
-    return "-" if value is None else f"{value:.3g} {unit}"
 
 
 def _indices(
@@ -400,39 +329,7 @@ def _indices(
     return [places[name] for name in names]
 
 
-def _continuous(poles: Poles, period_s: float | None) -> Poles:
-    """Return poles in rad/s."""
-    if period_s is None:
-        return poles
-    delays = poles == 0.0
-    exponents = np.log(np.where(delays, 1.0, poles)) / period_s
-    return np.where(delays, -np.inf, exponents)
-
-
-def _rates_per_s(a: Matrix, period_s: float | None) -> Series:
-    """Return the real parts of the poles of A in 1/s."""
-    poles = np.linalg.eigvals(a) if len(a) else np.empty(0)
-    return np.real(_continuous(poles.astype(np.complex128), period_s))
-
-
 def _length_s(rates_per_s: Series) -> float:
     """Return the length of a step response until the slowest stable pole has settled."""
     stable = -rates_per_s[np.isfinite(rates_per_s) & (rates_per_s < -SLOWEST_PER_S)]
     return TIME_CONSTANTS / float(stable.min()) if stable.size else DEFAULT_S
-
-
-def _sampled(a: Matrix, b: Matrix, period_s: float) -> tuple[Matrix, Matrix]:
-    """Return the exact matrices of a continuous model with the input held over a period."""
-    states, inputs = b.shape
-    both = np.zeros((states + inputs, states + inputs))
-    both[:states, :states], both[:states, states:] = a, b
-    whole = expm(both * period_s)
-    return whole[:states, :states], whole[:states, states:]
-
-
-def reached_states(a: Matrix, b: Matrix) -> Bool[np.ndarray, " _"]:
-    """Return a flag for each state: true if an input of B acts on it, also through others."""
-    reached = (b != 0.0).any(axis=1)
-    for _ in range(len(a)):
-        reached = reached | (a != 0.0)[:, reached].any(axis=1)
-    return reached

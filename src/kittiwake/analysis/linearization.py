@@ -26,7 +26,8 @@ from jaxtyping import Array, Float
 
 from kittiwake.analysis.command_input import CommandInput
 from kittiwake.analysis.coordinates import Coordinates, numbers
-from kittiwake.analysis.linear_model import LinearModel, reached_states, signals
+from kittiwake.analysis.linear_model import LinearModel, signals
+from kittiwake.analysis.state_space import reached_states
 from kittiwake.analysis.trim import (
     SETPOINT,
     Trim,

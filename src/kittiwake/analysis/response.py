@@ -21,8 +21,7 @@ from jaxtyping import Bool, Float64
 from typing_extensions import override
 
 from kittiwake.analysis.saturation import COMMAND, at_limits
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import POSITION_WORLD_M, STATE_COLUMNS, Table
+from kittiwake.analysis.table import POSITION_WORLD_M, SETPOINT_WORLD_M, STATE_COLUMNS, Table
 from kittiwake.core.errors import MissingExtraError
 from kittiwake.core.extras import import_optional
 

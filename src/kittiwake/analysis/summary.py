@@ -6,11 +6,10 @@ A value that does not apply or is not finite is None. Rows in which a vehicle's 
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from math import degrees, isfinite
+from math import degrees
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
-from jaxtyping import Float64
 
 from kittiwake.analysis.consistency import consistency, overconfidence
 from kittiwake.analysis.flight_warnings import (
@@ -25,33 +24,35 @@ from kittiwake.analysis.saturation import Actuators, saturations
 from kittiwake.analysis.sensor_gaps import FlownSensor, SensorGaps, sensor_gaps
 from kittiwake.analysis.separation import min_separation
 from kittiwake.analysis.table import (
-    CONTACT,
-    LANDINGS,
     LEGS,
     NEAREST_OBSTACLE,
     POSITION_WORLD_M,
     Q_WORLD_FROM_BODY,
     STATE_COLUMNS,
     STATUS,
-    TOUCH_OFFSET,
-    TOUCH_SPEED,
-    TOUCHED_DECK,
     VELOCITY_WORLD_MPS,
     Table,
     at_common_times,
-    turned_over_s,
 )
 from kittiwake.analysis.time_spans import TimeSpans
+from kittiwake.analysis.vehicle_figures import (
+    contacts,
+    distance_m,
+    final_speed_mps,
+    finite,
+    least_clearance_m,
+    max_tilt_rad,
+    touchdown,
+    tracking_rms_m,
+    turned_over_s,
+)
 from kittiwake.interfaces.time_constant import TimeConstant
-
-SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 
 # smaller values in m, m/s or degrees are shown as zero, as they are rounding
 LEAST_SHOWN = 1e-4
 # larger numbers are those of a diverging vehicle, and are shown with an exponent
 LONGEST_SHOWN = 1e9
 
-Rows = Float64[np.ndarray, "rows part"]
 T = TypeVar("T")
 # titles of ``vehicle_rows``, with the units in a second line
 VEHICLE_TITLES = (
@@ -131,11 +132,11 @@ def summarize(
         "seed": seed,
         "status": status,
         "reason": reason,
-        "duration_s": _finite(duration_s),
+        "duration_s": finite(duration_s),
         "steps": steps,
-        "wall_s": _finite(wall_s),
-        "compile_s": _finite(compile_s),
-        "realtime_factor": _finite(duration_s / wall_s) if wall_s > 0.0 else None,
+        "wall_s": finite(wall_s),
+        "compile_s": finite(compile_s),
+        "realtime_factor": finite(duration_s / wall_s) if wall_s > 0.0 else None,
         "vehicles": {name: _vehicle(log.tables[name], vehicles[name]) for name in log.names},
         "min_separation_m": _min_separation_m(log),
         "events": [asdict(event) for event in log.events],
@@ -165,15 +166,14 @@ def _metrics(
     gaps = _applying(
         {name: sensor_gaps(log.tables[name], own.sensors) for name, own in vehicles.items()}
     )
-    warnings = [*_vehicle_warnings(log, vehicles, saturated, gaps)]
+    overturned = {
+        name: time_s for name in vehicles if (time_s := turned_over_s(log.tables[name])) is not None
+    }
+    warnings = [*_vehicle_warnings(log, vehicles, saturated, gaps, overturned)]
     if deadlines and (text := deadline_warning(deadlines)):
         warnings.append(text)
     numbers = {
-        "turned_over_s": {
-            name: time_s
-            for name in vehicles
-            if (time_s := turned_over_s(log.tables[name])) is not None
-        },
+        "turned_over_s": overturned,
         "waypoints": _waypoints(log, vehicles),
         "obstacles": _clearances(log),
         "estimate": _estimates(log),
@@ -200,7 +200,7 @@ def _waypoints(log: Log, vehicles: Mapping[str, FlownVehicle]) -> dict[str, Any]
 
 def _clearances(log: Log) -> dict[str, Any]:
     return {
-        name: {"least_clearance_m": _finite(least_clearance_m(table))}
+        name: {"least_clearance_m": finite(least_clearance_m(table))}
         for name, table in log.tables.items()
         if NEAREST_OBSTACLE in table.columns
     }
@@ -222,6 +222,7 @@ def _vehicle_warnings(
     vehicles: Mapping[str, FlownVehicle],
     saturated: Mapping[str, Mapping[str, TimeSpans]],
     gaps: Mapping[str, Mapping[str, SensorGaps]],
+    overturned: Mapping[str, float],
 ) -> Iterator[str]:
     for name, own in vehicles.items():
         saturation = saturation_warning(saturated.get(name, {}), own.actuators)
@@ -229,8 +230,8 @@ def _vehicle_warnings(
         found += sensor_warnings(gaps.get(name, {}), own.sensors)
         if estimate := estimate_warning(overconfidence(log.tables[name])):
             found.append(estimate)
-        if overturned := overturning_warning(turned_over_s(log.tables[name])):
-            found.append(overturned)
+        if name in overturned:
+            found.append(overturning_warning(overturned[name]))
         yield from (f"{name}: {text}" for text in found)
 
 
@@ -244,7 +245,7 @@ def _as_numbers(found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
 def _finite_leaves(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {key: _finite_leaves(one) for key, one in value.items()}
-    return _finite(value) if isinstance(value, float) else value
+    return finite(value) if isinstance(value, float) else value
 
 
 def vehicle_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
@@ -280,7 +281,7 @@ def _estimates(log: Log) -> dict[str, Any]:
     found = {name: consistency(log.tables[name]) for name in log.names}
     return {
         name: {
-            key: _finite(value) if isinstance(value, float) else value
+            key: finite(value) if isinstance(value, float) else value
             for key, value in errors.items()
         }
         for name, result in found.items()
@@ -302,82 +303,17 @@ def _vehicle(table: Table, vehicle: FlownVehicle) -> dict[str, Any]:
         return {
             "model": vehicle.model,
             "final_position_m": position_m[-1].tolist() if len(position_m) else None,
-            "final_speed_mps": _finite(final_speed_mps(flown.part(VELOCITY_WORLD_MPS))),
-            "distance_m": _finite(distance_m(position_m)),
-            "max_tilt_rad": _finite(max_tilt_rad(flown.part(Q_WORLD_FROM_BODY))),
-            "tracking_rms_m": _finite(tracking_rms_m(flown)) if vehicle.tracked else None,
+            "final_speed_mps": finite(final_speed_mps(flown.part(VELOCITY_WORLD_MPS))),
+            "distance_m": finite(distance_m(position_m)),
+            "max_tilt_rad": finite(max_tilt_rad(flown.part(Q_WORLD_FROM_BODY))),
+            "tracking_rms_m": finite(tracking_rms_m(flown)) if vehicle.tracked else None,
             "contacts": contacts(table),
             "touchdown": touchdown(table),
             "valid": len(flown.values) == len(table.values) and not table.part((STATUS,)).any(),
         }
 
 
-def final_speed_mps(velocity_mps: Rows) -> float:
-    """Return the speed in the last row; NaN without rows."""
-    return float(np.linalg.norm(velocity_mps[-1])) if len(velocity_mps) else np.nan
-
-
-def distance_m(position_m: Rows) -> float:
-    """Return the length of the straight segments between the logged positions."""
-    return float(np.linalg.norm(np.diff(position_m, axis=0), axis=1).sum())
-
-
-def max_tilt_rad(q_world_from_body: Rows) -> float:
-    """Return the largest angle between the z axes of body and world; NaN without rows.
-
-    Half of it has the sine sqrt(x^2 + y^2) and the cosine sqrt(w^2 + z^2). Their arctangent is
-    exact near upright, unlike an arccosine, and independent of the quaternion's norm.
-    """
-    w, x, y, z = q_world_from_body.T
-    tilt_rad = 2.0 * np.arctan2(np.hypot(x, y), np.hypot(w, z))
-    return float(tilt_rad.max(initial=-np.inf))
-
-
-def tracking_rms_m(table: Table) -> float:
-    """Return the RMS distance to the setpoint; NaN if none was logged."""
-    squares = np.square(table.part(POSITION_WORLD_M) - table.part(SETPOINT_WORLD_M)).sum(axis=1)
-    known = squares[np.isfinite(squares)]
-    return float(np.sqrt(known.mean())) if known.size else np.nan
-
-
-def contacts(table: Table) -> int | None:
-    """Return the number of times at which contact began; None if contact was not logged."""
-    if CONTACT not in table.columns:
-        return None
-    touching = table.part((CONTACT,))[:, 0] > 0.0
-    return int(np.count_nonzero(touching[1:] & ~touching[:-1]))
-
-
-def least_clearance_m(table: Table) -> float:
-    """Return the minimum distance between a vehicle's body and an obstacle."""
-    free_m = table.part((NEAREST_OBSTACLE,))[:, 0]
-    return float(free_m[np.isfinite(free_m)].min(initial=np.inf))
-
-
-def touchdown(table: Table) -> dict[str, float | None] | None:
-    """Return time, speed and offset of the last landing; None without a landing.
-
-    The speed is relative to the landing surface; the offset, None on the ground, is from the center
-    of the deck.
-    """
-    landings = table.part((LANDINGS,))[:, 0]
-    if not len(landings) or not landings[-1] > 0.0:
-        return None
-    row = int(np.argmax(landings == landings[-1]))
-    parts = ("time_s", TOUCH_SPEED, TOUCHED_DECK, TOUCH_OFFSET)
-    time_s, speed_mps, on_deck, offset_m = table.part(parts)[row]
-    return {
-        "time_s": _finite(time_s),
-        "speed_mps": _finite(speed_mps),
-        "offset_m": _finite(offset_m) if on_deck else None,
-    }
-
-
 def _min_separation_m(log: Log) -> float | None:
     _, positions_m = at_common_times(log.tables.values(), POSITION_WORLD_M)
     with np.errstate(over="ignore", invalid="ignore"):
-        return _finite(min_separation(positions_m))
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if isfinite(value) else None
+        return finite(min_separation(positions_m))

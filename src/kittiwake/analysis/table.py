@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float64
 
 POSITION_WORLD_M = ("x_m", "y_m", "z_m")
+SETPOINT_WORLD_M = tuple(f"setpoint.position_{axis}_world_m" for axis in "xyz")
 Q_WORLD_FROM_BODY = ("qw", "qx", "qy", "qz")
 VELOCITY_WORLD_MPS = ("vx_mps", "vy_mps", "vz_mps")
 ANGULAR_VELOCITY_BODY_RADPS = ("wx_radps", "wy_radps", "wz_radps")
@@ -114,14 +115,6 @@ def lies_on_its_back(
     """
     x, y, contact = rows.T
     return (contact > 0.0) & (x * x + y * y > 0.5)
-
-
-def turned_over_s(table: Table) -> float | None:
-    """Return when a vehicle first touched a surface with its z axis down; None for never."""
-    if CONTACT not in table.columns:
-        return None
-    rows = np.flatnonzero(lies_on_its_back(table.part(("qx", "qy", CONTACT))))
-    return float(table.part(("time_s",))[rows[0], 0]) if rows.size else None
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,11 @@ from kittiwake.analysis.plots.quantities import (
     Rows,
 )
 from kittiwake.analysis.plots.traces import MEANINGLESS, Trace
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     ANGULAR_VELOCITY_BODY_RADPS,
     ESTIMATE_PREFIX,
     POSITION_WORLD_M,
+    SETPOINT_WORLD_M,
     STATE_COLUMNS,
     VELOCITY_WORLD_MPS,
     Table,

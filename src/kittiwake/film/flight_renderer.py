@@ -8,7 +8,7 @@ from jaxtyping import UInt8
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import shortened
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
+from kittiwake.analysis.table import SETPOINT_WORLD_M
 from kittiwake.film.camera_path import body_m
 from kittiwake.film.caption import Arrow, Caption, Label, Mark, captioned
 from kittiwake.film.readings import Readings

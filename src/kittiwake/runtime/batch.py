@@ -104,8 +104,9 @@ class Batch:
         kept = []
         together = max(steps, 1) if log_every == 1 else 1
         with self._program.precision_context():
+            record = self._worlds.recorder(together)
             for start in range(0, steps, together * log_every):
-                kept.append(self._worlds.record(together))
+                kept.append(record())
                 self._worlds.advance(min(log_every, steps - start) - 1)
         times_s = (
             np.arange(self._ticks, self._ticks + steps, log_every) / self._program.fleet.rate_hz

@@ -1,6 +1,6 @@
 """Choice of the engine of a batch: worlds of one structure, flown side by side."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -43,8 +43,12 @@ class Worlds(Protocol):
         """Advance all worlds."""
         ...
 
-    def record(self, steps: int) -> list[np.ndarray]:
-        """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
+    def recorder(self, steps: int) -> Callable[[], list[np.ndarray]]:
+        """Return a function that advances all worlds by so many steps and returns their rows.
+
+        Those of each group are ``[world, step, vehicle, column]``. The function keeps the memory
+        that it needs from call to call.
+        """
         ...
 
 

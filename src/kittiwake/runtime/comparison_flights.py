@@ -8,7 +8,7 @@ from typing import Any
 from kittiwake.analysis.comparison import Comparison
 from kittiwake.analysis.log import COMPLETED, Log
 from kittiwake.analysis.response import COMMAND, Trial, command_spans, response
-from kittiwake.analysis.table import Table, turned_over_s
+from kittiwake.analysis.table import Table
 from kittiwake.core.arguments import WHOLE, ArgumentRule, checked_arguments
 from kittiwake.core.errors import ScenarioError
 from kittiwake.interfaces.vehicle import AssembledVehicle
@@ -131,8 +131,9 @@ def fly(
 
 def _status(log: Log, vehicle: str) -> str:
     """Return how the flight of a vehicle ended; one that turned over has not completed it."""
-    status = str((log.summary or {})["status"])
-    time_s = turned_over_s(log.tables[vehicle])
+    summary = log.summary or {}
+    status = str(summary["status"])
+    time_s = summary["metrics"].get("turned_over_s", {}).get(vehicle)
     return status if status != COMPLETED or time_s is None else f"turned over at {time_s:.4g} s"
 
 

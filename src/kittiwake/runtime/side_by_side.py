@@ -135,6 +135,7 @@ class _SharedBlocks:
         with self._context():
             numbers = [program.numbers for program in programs]
             self._worlds = SimdWorlds(first.functions, numbers, seed_keys(seeds))
+            self._record = self._worlds.recorder(self._steps)
         self.start = self._worlds.snapshot()
         self._last: _SharedBlock | None = None
 
@@ -142,7 +143,7 @@ class _SharedBlocks:
         """Return the block that begins at a tick: the last one, or that after it."""
         if self._last is None or self._last.tick != tick:
             with self._context():
-                rows = self._worlds.record(self._steps)
+                rows = self._record()
             self._last = _SharedBlock(tick, rows, self._worlds.snapshot())
         return self._last
 

@@ -1,7 +1,7 @@
 """Worlds of a batch that ``kittiwake.simd`` compiles, several of them in each register."""
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache, partial
 
 import jax
 import numpy as np
@@ -37,7 +37,6 @@ class SimdWorlds:
         self._form = TiledTree(functions.shape, programs.varies, tiles)
         self._sides = self._form.buffers(), self._form.buffers()
         self._side = 0
-        self._recorded: tuple[int, list[simd.BoundTiles], list[np.ndarray]] | None = None
         words = tiles.filled(key_words(keys))
         tiles.run(programs.init.bind_tiles([*arrays, words], self._sides[0]))
 
@@ -57,12 +56,28 @@ class SimdWorlds:
             self._tiles.run(self._steps[self._side], steps)
         self._side = (self._side + steps) % 2
 
-    def record(self, steps: int) -> list[np.ndarray]:
-        """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
-        calls, rows = self._recorded_steps(steps)
-        self._tiles.run(calls[self._side], steps)
-        self._side = (self._side + steps) % 2
-        return [self._tiles.by_world(each) for each in rows]
+    def recorder(self, steps: int) -> Callable[[], list[np.ndarray]]:
+        """Return a function that advances all worlds by so many steps and returns their rows."""
+        kernel = self._programs.recorded_step.rest
+        carried = len(self._sides[0])
+        rows = [
+            np.empty((self._tiles.number, steps, *form.shape), form.dtype)
+            for form in kernel.outputs[carried:]
+        ]
+
+        @cache
+        def call_from(side: int) -> simd.BoundTiles:
+            before, after = self._sides[side], self._sides[1 - side]
+            return kernel.bind_tiles(
+                [*self._recorded_arguments, *before], [*after, *rows], carried=carried
+            )
+
+        def record() -> list[np.ndarray]:
+            self._tiles.run(call_from(self._side), steps)
+            self._side = (self._side + steps) % 2
+            return [self._tiles.by_world(each) for each in rows]
+
+        return record
 
     def snapshot(self) -> Callable[[int], FleetState]:
         """Return the present state, as a function of the number of a world."""
@@ -72,24 +87,6 @@ class SimdWorlds:
     @cached_property
     def _recorded_arguments(self) -> list[np.ndarray]:
         return self._arguments(self._programs.recorded_step.constants)
-
-    def _recorded_steps(self, steps: int) -> tuple[list[simd.BoundTiles], list[np.ndarray]]:
-        """Return so many recorded steps in both directions, and the arrays of their rows."""
-        if self._recorded is None or self._recorded[0] != steps:
-            kernel = self._programs.recorded_step.rest
-            carried = len(self._sides[0])
-            rows = [
-                np.empty((self._tiles.number, steps, *form.shape), form.dtype)
-                for form in kernel.outputs[carried:]
-            ]
-            calls = [
-                kernel.bind_tiles(
-                    [*self._recorded_arguments, *one], [*other, *rows], carried=carried
-                )
-                for one, other in (self._sides, self._sides[::-1])
-            ]
-            self._recorded = steps, calls, rows
-        return self._recorded[1:]
 
     @cached_property
     def _steps(self) -> list[simd.BoundTiles]:

@@ -87,10 +87,14 @@ class XlaWorlds:
         advance = partial(self._functions.advance, steps)
         self.states = self._on_each(advance, self._numbers, self.states)
 
-    def record(self, steps: int) -> list[np.ndarray]:
-        """Advance all worlds; return each group's rows as ``[world, step, vehicle, column]``."""
-        kept = [self._recorded_step() for _ in range(steps)]
-        return [np.stack(each, axis=1) for each in zip(*kept, strict=True)]
+    def recorder(self, steps: int) -> Callable[[], list[np.ndarray]]:
+        """Return a function that advances all worlds by so many steps and returns their rows."""
+
+        def record() -> list[np.ndarray]:
+            kept = [self._recorded_step() for _ in range(steps)]
+            return [np.stack(each, axis=1) for each in zip(*kept, strict=True)]
+
+        return record
 
     def _recorded_step(self) -> list[np.ndarray]:
         stepped = self._on_each(self._functions.recorded_step, self._numbers, self.states)

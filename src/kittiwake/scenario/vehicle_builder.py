@@ -274,14 +274,6 @@ class VehicleBuilder:
     def _model(self, entry: VehicleSchema, path: KeyPath) -> VehicleModel | None:
         if "model" in entry.model_fields_set:  # otherwise the schema has noted it
             with self.problems.collecting((*path, "model")):
-                if entry.model.endswith(".toml"):
-                    message = (
-                        f"'{entry.model}' is a file; write the name of a model with the same "
-                        "dynamics, such as hummingbird, and the file's parameters at `parameters`; "
-                        "in Python dynamics=kw.vehicles.hummingbird("
-                        "**tomllib.load(file)['parameters'])"
-                    )
-                    raise ScenarioError(message)
                 return VEHICLES.find(entry.model)
         return None
 

@@ -113,10 +113,13 @@ def name_hash(name: str) -> int:
     return crc32(name.encode())
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=16)
 def name_hashes(names: tuple[str, ...]) -> UInt32[Array, " vehicles"]:
     """Return the hash of each vehicle's name, which all draws of a scenario share."""
-    return jax.device_put(np.asarray([name_hash(name) for name in names], np.uint32))
+    hashes = np.asarray([name_hash(name) for name in names], np.uint32)
+    # kept, and therefore of no trace
+    with jax.ensure_compile_time_eval():
+        return jax.device_put(hashes)
 
 
 def group_vehicles(

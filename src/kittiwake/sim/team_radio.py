@@ -37,7 +37,7 @@ def build_roster(names: Sequence[str], teams: Mapping[str, Membership]) -> Roste
     return _roster(tuple(names), tuple(teams.items()))
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
 def _roster(names: tuple[str, ...], memberships: tuple[tuple[str, Membership], ...]) -> Roster:
     """Return the roster, which all draws of a scenario share."""
     teams = dict(memberships)
@@ -139,4 +139,6 @@ def with_neighbors(around: Surroundings, neighbors: NeighborTable | None) -> Sur
 
 
 def _integers(numbers: ArrayLike) -> Int[Array, " _"]:
-    return jax.device_put(np.asarray(numbers, np.int32))
+    # kept with the roster, and therefore of no trace
+    with jax.ensure_compile_time_eval():
+        return jax.device_put(np.asarray(numbers, np.int32))

@@ -20,6 +20,16 @@ class VehicleRegistry(Registry):
         return self.find(name).dynamics
 
     @override
+    def unknown(self, name: str) -> str:
+        if not name.endswith(".toml"):
+            return super().unknown(name)
+        return (
+            f"'{name}' is a file; write the name of a model with the same dynamics, such as "
+            "hummingbird, and the file's parameters at `parameters`; in Python "
+            "dynamics=kw.vehicles.hummingbird(**tomllib.load(file)['parameters'])"
+        )
+
+    @override
     def find(self, name: str) -> Any:
         entry = self.entries.get(name)
         if entry is None or not entry.target.endswith(".toml"):

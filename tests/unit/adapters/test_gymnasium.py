@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import kittiwake as kw
-from kittiwake.adapters.gymnasium import CompiledEnv, TaskEnv, TaskVectorEnv
+from kittiwake.adapters.compiled_env import CompiledEnv
+from kittiwake.adapters.gymnasium import TaskEnv, TaskVectorEnv
 from kittiwake.adapters.pettingzoo import TaskParallelEnv
 from kittiwake.core.errors import KittiwakeError, ScenarioError
 

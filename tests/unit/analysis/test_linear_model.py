@@ -180,9 +180,9 @@ def lagging(period_s=None):
     a = np.block([[model.A, model.B], [np.zeros((1, 2)), np.array([[-1.0 / lag_s]])]])
     b = np.array([[0.0], [0.0], [gain / lag_s]])
     if period_s is not None:
-        from kittiwake.analysis.linear_model import _sampled
+        from kittiwake.analysis.state_space import sampled
 
-        a, b = _sampled(a, b, period_s)
+        a, b = sampled(a, b, period_s)
     return LinearModel(
         a,
         b,

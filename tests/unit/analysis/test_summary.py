@@ -7,13 +7,12 @@ import pytest
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.separation import TREE_FROM_VEHICLES, min_separation
 from kittiwake.analysis.summary import (
-    SETPOINT_WORLD_M,
     FlownVehicle,
     in_digits,
-    max_tilt_rad,
     summarize,
 )
-from kittiwake.analysis.table import STATE_COLUMNS, Event, Table
+from kittiwake.analysis.table import SETPOINT_WORLD_M, STATE_COLUMNS, Event, Table
+from kittiwake.analysis.vehicle_figures import max_tilt_rad
 
 HOLDING = FlownVehicle("pelican", tracked=True, planned_waypoints=None)
 TOURING = FlownVehicle("pelican", tracked=False, planned_waypoints=5)

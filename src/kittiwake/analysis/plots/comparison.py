@@ -20,8 +20,7 @@ from kittiwake.analysis.plots.style import (
     shortened,
 )
 from kittiwake.analysis.response import Trial
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import POSITION_WORLD_M, Table
+from kittiwake.analysis.table import POSITION_WORLD_M, SETPOINT_WORLD_M, Table
 
 # maximum number of drawn vehicles, as a picture takes seconds
 MAX_PICTURES = 6

@@ -8,8 +8,7 @@ import numpy as np
 
 from kittiwake.analysis.log import SCENARIO_FILE
 from kittiwake.analysis.plots.traces import Rows, Trace
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import LEGS
+from kittiwake.analysis.table import LEGS, SETPOINT_WORLD_M
 from kittiwake.core.errors import KittiwakeError
 from kittiwake.guidance.maneuvers.line_of_sight import LineOfSight
 from kittiwake.interfaces.vehicle import AssembledVehicle

@@ -11,11 +11,11 @@ from kittiwake.analysis.plots.panels import MANY_CURVES, SHARED_KINDS, PlotLine,
 from kittiwake.analysis.plots.percentiles import percentile_lines
 from kittiwake.analysis.plots.style import ESTIMATED, HUES, SECOND_RUN
 from kittiwake.analysis.plots.traces import WIND_WORLD_MPS, Trace, above_ground
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     CONTACT,
     EMPTY,
     ESTIMATE_PREFIX,
+    SETPOINT_WORLD_M,
     VELOCITY_WORLD_MPS,
     roll_pitch_yaw_deg,
 )

@@ -8,8 +8,7 @@ from matplotlib.axes import Axes
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import HUES, REPORT, PageFigure, PlotStyle
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import POSITION_WORLD_M, VELOCITY_WORLD_MPS, Table
+from kittiwake.analysis.table import POSITION_WORLD_M, SETPOINT_WORLD_M, VELOCITY_WORLD_MPS, Table
 from kittiwake.core.errors import LogError
 
 PICTURE = "bands"

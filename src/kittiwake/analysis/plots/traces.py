@@ -11,10 +11,10 @@ from jaxtyping import Bool, Float64
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.probed import mapping_in
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
 from kittiwake.analysis.table import (
     LEGS,
     POSITION_WORLD_M,
+    SETPOINT_WORLD_M,
     STATE_COLUMNS,
     STATUS,
     VELOCITY_WORLD_MPS,

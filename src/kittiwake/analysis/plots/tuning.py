@@ -5,8 +5,7 @@ from matplotlib.axes import Axes
 
 from kittiwake.analysis.log import Log
 from kittiwake.analysis.plots.style import ALARM, GRAY, HUES, INK, REPORT, PageFigure, PlotStyle
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import POSITION_WORLD_M
+from kittiwake.analysis.table import POSITION_WORLD_M, SETPOINT_WORLD_M
 from kittiwake.analysis.tuning_result import TuningResult
 
 HEIGHT_IN = 7.2

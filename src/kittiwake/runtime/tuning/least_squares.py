@@ -11,8 +11,7 @@ import numpy as np
 from jaxtyping import Float
 from scipy.optimize import least_squares
 
-from kittiwake.analysis.summary import SETPOINT_WORLD_M
-from kittiwake.analysis.table import POSITION_WORLD_M, STATUS
+from kittiwake.analysis.table import POSITION_WORLD_M, SETPOINT_WORLD_M, STATUS
 from kittiwake.core.errors import ScenarioError
 from kittiwake.runtime.program import Program
 from kittiwake.runtime.sensitivities import Columns, fly_with_derivatives
